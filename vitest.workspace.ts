@@ -1,0 +1,27 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const packages = fileURLToPath(new URL('./packages/', import.meta.url))
+const conditions = ['@palimpsest/source', 'module', 'node', 'development|production']
+
+const roots = readdirSync(packages)
+  .flatMap((area) => readdirSync(`${packages}${area}`).map((name) => ({ name, root: `${packages}${area}/${name}` })))
+  .filter(({ root }) => existsSync(`${root}/tests`) && existsSync(`${root}/package.json`))
+
+/** One project per package. `PALIMPSEST_DEEP=1` adds the slow `*.deep.spec.ts` files. */
+export default defineConfig({
+  test: {
+    projects: roots.map(({ name, root }) => ({
+      root,
+      resolve: { conditions },
+      ssr: { resolve: { conditions } },
+      test: {
+        name,
+        include: ['tests/**/*.spec.ts'],
+        exclude: process.env['PALIMPSEST_DEEP'] === '1' ? [] : ['tests/**/*.deep.spec.ts'],
+        typecheck: { enabled: true, include: ['tests/**/*.spec-d.ts'], tsconfig: fileURLToPath(new URL('./tsconfig.json', import.meta.url)) },
+      },
+    })),
+  },
+})
