@@ -1,1 +1,5 @@
-export {}
+export { bundleChild, Child, type ChildExit, type ChildProgram } from './child-process.ts'
+export { seededRandom } from './fs-crash-state.ts'
+export { faultFileSystem, type ActiveFault, type Fault, type FaultFileSystem } from './fs-fault.ts'
+export { layerFileSystem, spyFileSystem, type FileSystemCall, type FileSystemHook } from './fs-layer.ts'
+export { PowerLossRecorder, type CrashState, type PowerLossOptions, type SyncCall } from './fs-power-loss.ts'
