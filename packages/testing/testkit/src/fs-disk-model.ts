@@ -29,26 +29,48 @@ class FileNode {
   readonly label: string
   size: [number, ...number[]] = [0]
   readonly pages = new Map<number, [Buffer, ...Buffer[]]>()
+  /** Pages that the next sync will write. A failed sync empties it: the kernel takes such pages for clean. */
+  readonly #dirty = new Set<number>()
+  #isSizeDirty = false
 
   constructor(label: string) {
     this.label = label
   }
 
   observe(content: Buffer, pageSize: number): void {
-    if (this.size.at(-1) !== content.length) this.size.push(content.length)
+    if (this.size.at(-1) !== content.length) {
+      this.size.push(content.length)
+      this.#isSizeDirty = true
+    }
     const count = Math.max(Math.ceil(content.length / pageSize), ...[...this.pages.keys()].map((page) => page + 1))
     for (let index = 0; index < count; index += 1) {
       const page = Buffer.alloc(pageSize)
       content.copy(page, 0, index * pageSize, (index + 1) * pageSize)
       const versions = this.pages.get(index) ?? [Buffer.alloc(pageSize)]
-      if (!versions.at(-1)?.equals(page)) versions.push(page)
+      if (!versions.at(-1)?.equals(page)) {
+        versions.push(page)
+        this.#dirty.add(index)
+      }
       this.pages.set(index, versions)
     }
   }
 
+  touch(first: number, end: number): void {
+    for (let index = first; index < end; index += 1) this.#dirty.add(index)
+  }
+
   sync(): void {
-    this.size = [last(this.size)]
-    for (const [index, versions] of this.pages) this.pages.set(index, [last(versions)])
+    if (this.#isSizeDirty) this.size = [last(this.size)]
+    for (const index of this.#dirty) {
+      const versions = this.pages.get(index)
+      if (versions !== undefined) this.pages.set(index, [last(versions)])
+    }
+    this.failSync()
+  }
+
+  failSync(): void {
+    this.#isSizeDirty = false
+    this.#dirty.clear()
   }
 }
 
@@ -69,6 +91,9 @@ class DirectoryNode {
   sync(): void {
     for (const [name, versions] of this.entries) this.entries.set(name, [versions.at(-1)])
   }
+
+  /** Names go through a journal that fails as a whole or not at all: they stay to be synced. */
+  failSync(): void {}
 }
 
 type Node = FileNode | DirectoryNode
@@ -112,6 +137,16 @@ export class DiskModel {
   /** Makes one file or directory durable, as it is in the cache. */
   sync(node: object): void {
     ;(node as Node).sync()
+  }
+
+  /** Notes that a sync failed: what it should have written may or may not be durable, and will not be tried again. */
+  failSync(node: object): void {
+    ;(node as Node).failSync()
+  }
+
+  /** Notes that bytes were written, also where they equal what was there. Both in bytes. */
+  touch(node: object, position: number, length: number): void {
+    if (node instanceof FileNode) node.touch(Math.floor(position / this.#pageSize), Math.ceil((position + length) / this.#pageSize))
   }
 
   /** The tree with all it may be after a power loss now. */

@@ -39,7 +39,7 @@ const syncing: ReadonlySet<string> = new Set(['datasync', 'sync', 'syncDirectory
 
 /**
  * Runs a store on the real file system while keeping the books on what a power loss could take: 4 KiB pages and lengths
- * of files that were not synced, and names (create, link, rename, unlink, mkdir) whose directory was not. Afterwards
+ * of files that were not synced (also those whose sync failed, until they are written anew), and names (create, link, rename, unlink, mkdir) whose directory was not. Afterwards
  * `crashStates` replays every moment. The port is the one of `layerFileSystem` with positional writes; all changes
  * below `root` must go through it.
  */
@@ -86,13 +86,27 @@ export class PowerLossRecorder<Port extends object, Mark> {
   }
 
   async #make(call: FileSystemCall, site: string, proceed: () => Promise<unknown>): Promise<unknown> {
-    const result = await proceed().finally(() => {
-      if (changing.has(call.operation)) this.#model.observe()
-    })
-    if (call.operation === 'open') this.#bind(result as object, call.path)
-    if (syncing.has(call.operation)) this.#sync(call, site)
-    if (changing.has(call.operation) || syncing.has(call.operation)) this.#remember(`${call.operation} ${this.#relative(call.path)}`)
-    return result
+    const isSync = syncing.has(call.operation)
+    if (!isSync && !changing.has(call.operation)) return proceed()
+    try {
+      const result = await proceed()
+      this.#model.observe()
+      if (call.operation === 'open') this.#bind(result as object, call.path)
+      if (call.operation === 'write') this.#touch(call, Number(result))
+      if (isSync) this.#sync(call, site)
+      return result
+    } catch (cause) {
+      this.#model.observe()
+      const node = this.#nodeOf(call)
+      if (isSync && node !== undefined) this.#model.failSync(node)
+      throw cause
+    } finally {
+      this.#remember(`${call.operation} ${this.#relative(call.path)}`)
+    }
+  }
+
+  #nodeOf(call: FileSystemCall): object | undefined {
+    return call.file === undefined ? this.#model.nodeAt(call.path) : this.#nodes.get(call.file)
   }
 
   #bind(file: object, path: string): void {
@@ -100,10 +114,15 @@ export class PowerLossRecorder<Port extends object, Mark> {
     if (node !== undefined) this.#nodes.set(file, node)
   }
 
+  #touch(call: FileSystemCall, length: number): void {
+    const node = this.#nodeOf(call)
+    if (node !== undefined) this.#model.touch(node, Number(call.args[3]), length)
+  }
+
   #sync(call: FileSystemCall, site: string): void {
     const sync: SyncCall = { operation: call.operation, path: this.#relative(call.path), site }
     this.syncs.push(sync)
-    const node = call.file === undefined ? this.#model.nodeAt(call.path) : this.#nodes.get(call.file)
+    const node = this.#nodeOf(call)
     if (node !== undefined && !this.#ignores(sync)) this.#model.sync(node)
   }
 

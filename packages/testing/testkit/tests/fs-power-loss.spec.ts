@@ -3,6 +3,7 @@ import * as fs from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { faultFileSystem } from '../src/fs-fault.ts'
 import { PowerLossRecorder } from '../src/fs-power-loss.ts'
 
 interface File {
@@ -99,6 +100,22 @@ describe('PowerLossRecorder', () => {
     expect(outcomes(recorder)).toEqual(new Set(['a=abcd', 'a=a', 'a=a~~~']))
     await file.datasync()
     expect(outcomes(recorder)).toEqual(new Set(['a=a']))
+    await file.close()
+  })
+
+  it('does not persist with a second sync what a failed one dropped, unless it was written anew', async () => {
+    const faults = faultFileSystem(disk)
+    const recorder = new PowerLossRecorder<typeof disk, string>(faults.fileSystem, root)
+    const file = await put(recorder, 'a', 'abc')
+    await recorder.fileSystem.syncDirectory(root)
+    faults.inject({ operation: 'datasync', code: 'EIO', times: 1 })
+    await expect(file.datasync()).rejects.toMatchObject({ code: 'EIO' })
+    await file.datasync()
+    expect(outcomes(recorder)).toEqual(new Set(['a=', 'a=abc', 'a=~~~']))
+    await file.truncate(0)
+    await file.write(bytes('abc'), 0, 3, 0)
+    await file.datasync()
+    expect(outcomes(recorder)).toEqual(new Set(['a=abc']))
     await file.close()
   })
 
