@@ -27,6 +27,9 @@ export interface DirectoryEntry {
  */
 export type OpenMode = 'read' | 'update' | 'create' | 'ensure'
 
+/** `exclusive` for the writer, `shared` to see whether there is one. */
+export type LockKind = 'exclusive' | 'shared'
+
 /** An open file. Every read and write names its position; there is no cursor and no append mode. */
 export interface OpenFile {
   /** Reads up to `length` bytes into `buffer` at `offset`; resolves to the bytes read, 0 at the end of the file. */
@@ -40,10 +43,11 @@ export interface OpenFile {
   truncate(length: number): Promise<void>
   stat(): Promise<FileStat>
   /**
-   * Takes the exclusive kernel lock of this open file without waiting; closing the file, or the end of the process,
-   * releases it. Resolves to false when somebody else holds it. Rejects where no kernel lock can be had.
+   * Takes the kernel lock of this open file without waiting; closing the file, or the end of the process, releases it.
+   * `shared` works on a file opened to read. Resolves to false when somebody else's lock is in the way. Rejects where
+   * no kernel lock can be had.
    */
-  tryLock(): Promise<boolean>
+  tryLock(kind: LockKind): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -121,10 +125,10 @@ class NodeFile implements OpenFile {
     return statOf(await this.#handle.stat({ bigint: true }))
   }
 
-  async tryLock(): Promise<boolean> {
+  async tryLock(kind: LockKind): Promise<boolean> {
     // Loaded here so that reading sessions works where the addon does not.
     const { tryLock } = await import('fs-native-extensions')
-    return tryLock(this.#handle.fd)
+    return tryLock(this.#handle.fd, 0, 0, { shared: kind === 'shared' })
   }
 
   close(): Promise<void> {

@@ -1,4 +1,4 @@
 declare module 'fs-native-extensions' {
-  /** Takes an exclusive kernel lock on the open file without waiting; false when somebody else holds it. */
-  export function tryLock(fd: number): boolean
+  /** Takes a kernel lock on a range of the open file (0, 0: all of it) without waiting; false when another lock is in the way. */
+  export function tryLock(fd: number, offset: number, length: number, options: { shared: boolean }): boolean
 }

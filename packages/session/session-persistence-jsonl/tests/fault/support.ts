@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { messageId, sessionId, sessionSeq, toolCallId, type SessionEvent, type SessionHeader } from '@palimpsest/session'
+import type { OpenedSession, SessionPersistence } from '@palimpsest/session-persistence'
+import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../../src/index.ts'
+
+/** Opens the store the way every fault test does. */
+export function openStore(root: string, fileSystem: FileSystem = nodeFileSystem, lock: 'kernel' | 'lease' = 'kernel'): SessionPersistence {
+  return jsonlPersistence({ root, fileSystem, ...(lock === 'lease' ? { lock } : {}) })
+}
+
+export const id = sessionId('fault')
+
+export function headerOf(name: string = id): SessionHeader {
+  return { format: 'palimpsest', version: 3, id: sessionId(name), createdAt: 1_700_000_000_000, isSeeded: false, delegationDepth: 0 }
+}
+
+/** A user's message; the shortest event that a model sees. */
+export function said(seq: number, text = `m${seq}`): SessionEvent {
+  return {
+    type: 'user/message',
+    seq: sessionSeq(seq),
+    time: 1_700_000_000_000 + seq,
+    surfaceOp: 'append',
+    data: { id: messageId(`u${seq}`), role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } },
+  }
+}
+
+export function saidAll(from: number, count: number): SessionEvent[] {
+  return Array.from({ length: count }, (_, index) => said(from + index))
+}
+
+/** An assistant's message that opens one tool call: a log that ends here takes closers. */
+export function called(seq: number): SessionEvent {
+  return {
+    type: 'assistant/message',
+    seq: sessionSeq(seq),
+    time: 1_700_000_000_000 + seq,
+    surfaceOp: 'append',
+    data: {
+      turn: 1,
+      step: 1,
+      message: {
+        id: messageId(`a${seq}`),
+        role: 'assistant',
+        content: [{ type: 'tool-call', id: toolCallId('c1'), name: 'run', arguments: '{}' }],
+        source: { kind: 'model', provider: 'p', model: 'm' },
+      },
+      stream: [],
+    },
+  }
+}
+
+/** A directory of its own for one test. */
+export function scratch(): { readonly path: string; fresh(): string; dispose(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'palimpsest-fault-'))
+  let made = 0
+  return {
+    path,
+    fresh: () => {
+      const directory = join(path, String((made += 1)))
+      mkdirSync(directory, { mode: 0o700 })
+      return directory
+    },
+    dispose: () => rmSync(path, { recursive: true, force: true }),
+  }
+}
+
+/** Files below a directory: relative path → content. */
+export function filesBelow(directory: string, prefix = ''): Map<string, Buffer> {
+  const files = new Map<string, Buffer>()
+  for (const name of readdirSync(join(directory, prefix)).sort()) {
+    const path = join(prefix, name)
+    if (lstatSync(join(directory, path)).isDirectory()) for (const [below, content] of filesBelow(directory, path)) files.set(below, content)
+    else files.set(path, readFileSync(join(directory, path)))
+  }
+  return files
+}
+
+/** Path of the only log below a root. */
+export function logOf(root: string): string {
+  const logs = [...filesBelow(root).keys()].filter((path) => path.endsWith('session.v3.jsonl'))
+  const [log] = logs
+  if (log === undefined || logs.length > 1) throw new Error(`expected one log below the root, found ${logs.length}`)
+  return join(root, log)
+}
+
+/** The bytes that recovery moved aside, one buffer per file. */
+export function recoveredBytes(root: string): Buffer[] {
+  return [...filesBelow(root)].filter(([path]) => path.includes('recovered')).map(([, content]) => content)
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Every file below a root with its digest, without what a claim leaves behind. */
+export function fingerprint(root: string): Record<string, string> {
+  return Object.fromEntries([...filesBelow(root)].map(([path, content]) => [path, sha256(content)]))
+}
+
+/** What a read open sees; the handle is closed again. */
+export async function readAll(root: string, name: string = id): Promise<OpenedSession> {
+  const store = openStore(root)
+  const handle = await store.open(sessionId(name), 'read')
+  const { stored } = handle
+  await handle.close()
+  await store.close()
+  return stored
+}
+
+/** Makes a session with these batches, each acknowledged, and closes it. */
+export async function writeSession(root: string, batches: readonly (readonly SessionEvent[])[]): Promise<void> {
+  const store = openStore(root)
+  const handle = await store.create(headerOf())
+  for (const batch of batches) await handle.append(batch)
+  await handle.close()
+  await store.close()
+}
