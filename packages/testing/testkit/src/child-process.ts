@@ -63,6 +63,7 @@ export class Child {
   readonly #waiting = new Set<() => void>()
   readonly #lines: string[] = []
   #rest: Buffer = Buffer.alloc(0)
+  #taken = 0
   #errors = ''
   #ended: ChildExit | undefined
   /** Resolves when the process is gone and its output was read to the end. */
@@ -100,16 +101,15 @@ export class Child {
     return this.#errors
   }
 
-  /** Resolves to the first line, past or future, that `matches`. Rejects when the child ends without one. */
-  async line(matches: string | ((line: string) => boolean)): Promise<string> {
-    const test = typeof matches === 'string' ? (line: string): boolean => line.startsWith(matches) : matches
-    for (let next = 0; ; ) {
-      for (; next < this.#lines.length; next += 1) {
-        const line = this.#lines[next]
-        if (line !== undefined && test(line)) return line
-      }
+  /** Resolves to the next line that was not taken yet. Rejects when the child ends without one. */
+  async next(): Promise<string> {
+    const index = this.#taken
+    this.#taken += 1
+    for (;;) {
+      const line = this.#lines[index]
+      if (line !== undefined) return line
       if (this.#ended !== undefined) {
-        throw new Error(`the child ended (${this.#ended.signal ?? this.#ended.code}) without the line that was awaited\n${this.#errors}`)
+        throw new Error(`the child ended (${this.#ended.signal ?? this.#ended.code}) after ${this.#lines.length} lines\n${this.#errors}`)
       }
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }

@@ -16,19 +16,19 @@ afterAll(async () => {
 describe('Child', () => {
   it('runs TypeScript with workspace imports and talks in lines', async () => {
     const child = new Child(program, ['now'])
-    expect(await child.line('ready')).toBe('ready 3 now')
+    expect(await child.next()).toBe('ready 3 now')
     child.send('a\u2028b')
-    expect(await child.line('heard')).toBe('heard a\u2028b')
+    expect(await child.next()).toBe('heard a\u2028b')
     child.send('leave')
     expect(await child.exit).toEqual({ code: 7, signal: null })
     expect(child.lines).toHaveLength(2)
   })
 
-  it('dies of SIGKILL, also while it is stopped, and says which line never came', async () => {
+  it('dies of SIGKILL, also while it is stopped, and says so to who awaits a line', async () => {
     const child = new Child(program)
-    await child.line('ready')
+    await child.next()
     child.kill('SIGSTOP')
-    const awaited = child.line('never')
+    const awaited = child.next()
     expect((await child.end()).signal).toBe('SIGKILL')
     await expect(awaited).rejects.toThrow('SIGKILL')
   })
