@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 const packages = fileURLToPath(new URL('./packages/', import.meta.url))
+const tsconfig = fileURLToPath(new URL('./tsconfig.json', import.meta.url))
 const conditions = ['@palimpsest/source', 'module', 'node', 'development|production']
 
 const roots = readdirSync(packages)
@@ -20,8 +21,15 @@ export default defineConfig({
         name,
         include: ['tests/**/*.spec.ts'],
         exclude: process.env['PALIMPSEST_DEEP'] === '1' ? [] : ['tests/**/*.deep.spec.ts'],
-        typecheck: { enabled: true, include: ['tests/**/*.spec-d.ts'], tsconfig: fileURLToPath(new URL('./tsconfig.json', import.meta.url)) },
+        typecheck: { enabled: true, include: ['tests/**/*.spec-d.ts'], tsconfig },
       },
     })),
+    // Measured with `--coverage` only. The kernel's promise is about every branch of it.
+    coverage: {
+      provider: 'v8',
+      include: ['packages/core/session/src/**/*.ts'],
+      reporter: ['text'],
+      thresholds: { branches: 100 },
+    },
   },
 })
