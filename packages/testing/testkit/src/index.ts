@@ -3,3 +3,23 @@ export { seededRandom } from './fs-crash-state.ts'
 export { faultFileSystem, type ActiveFault, type Fault, type FaultFileSystem } from './fs-fault.ts'
 export { layerFileSystem, spyFileSystem, type FileSystemCall, type FileSystemHook } from './fs-layer.ts'
 export { PowerLossRecorder, type CrashState, type PowerLossOptions, type SyncCall } from './fs-power-loss.ts'
+export {
+  anyAssistantProse,
+  anyCallId,
+  anyImage,
+  anyJson,
+  anyResultContent,
+  anySurfacePayload,
+  anySystemContent,
+  anyText,
+  anyToolCall,
+  anyUserContent,
+} from './arbitraries.ts'
+export { assistantData, resultData, systemData, text, toolCall, userData, type Place } from './payloads.ts'
+export { codingSession, type CodingSessionOptions, type CodingStep } from './coding-session.ts'
+export { anyCommands, type Command, type Step } from './commands.ts'
+export { candidateFor } from './candidates.ts'
+export { faultNames, plantFault } from './faults.ts'
+export { answerOf, callsOf, ReferenceSession, transcriptProblems, type Candidate, type ReferenceEvent } from './reference-session.ts'
+export { describeClosers, referenceClosers, type ExpectedCloser } from './reference-closers.ts'
+export { referenceVerdict } from './reference-rules.ts'
