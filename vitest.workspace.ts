@@ -10,20 +10,32 @@ const roots = readdirSync(packages)
   .flatMap((area) => readdirSync(`${packages}${area}`).map((name) => ({ name, root: `${packages}${area}/${name}` })))
   .filter(({ root }) => existsSync(`${root}/tests`) && existsSync(`${root}/package.json`))
 
-/** One project per package. `PALIMPSEST_DEEP=1` adds the slow `*.deep.spec.ts` files. */
+/**
+ * One project per package, and `types` for the type tests of all: the compiler then runs once.
+ * `PALIMPSEST_DEEP=1` adds the slow `*.deep.spec.ts` files.
+ */
 export default defineConfig({
   test: {
-    projects: roots.map(({ name, root }) => ({
-      root,
-      resolve: { conditions },
-      ssr: { resolve: { conditions } },
-      test: {
-        name,
-        include: ['tests/**/*.spec.ts'],
-        exclude: process.env['PALIMPSEST_DEEP'] === '1' ? [] : ['tests/**/*.deep.spec.ts'],
-        typecheck: { enabled: true, include: ['tests/**/*.spec-d.ts'], tsconfig },
+    projects: [
+      ...roots.map(({ name, root }) => ({
+        root,
+        resolve: { conditions },
+        ssr: { resolve: { conditions } },
+        test: {
+          name,
+          include: ['tests/**/*.spec.ts'],
+          exclude: process.env['PALIMPSEST_DEEP'] === '1' ? [] : ['tests/**/*.deep.spec.ts'],
+        },
+      })),
+      {
+        root: fileURLToPath(new URL('.', import.meta.url)),
+        test: {
+          name: 'types',
+          include: [],
+          typecheck: { enabled: true, only: true, include: ['packages/*/*/tests/**/*.spec-d.ts'], tsconfig },
+        },
       },
-    })),
+    ],
     // Measured with `--coverage` only. The kernel's promise is about every branch of it.
     coverage: {
       provider: 'v8',
