@@ -1,5 +1,10 @@
+import { z } from 'zod'
+import { SessionError } from './errors.ts'
 import type { SessionEvent } from './events.ts'
 import type { SessionId } from './ids.ts'
+import { type Json, adoptJson, snapshotJson } from './json.ts'
+
+declare const crypto: { randomUUID(): string }
 
 /** Version of the log format that this package writes. SPEC 6. */
 export const SESSION_FORMAT_VERSION = 3
@@ -30,4 +35,83 @@ export interface StoredSession {
   readonly events: readonly SessionEvent[]
   /** Events before the last inherited `session/end-seed`; 0 without one. */
   readonly inheritedEventCount: number
+}
+
+/** The header members that `Session.create` takes; the rest is given. */
+export type HeaderOptions = Partial<Omit<SessionHeader, 'format' | 'version' | 'id' | 'parentSession'>> & {
+  /** A random UUID unless given. */
+  readonly id?: string
+  readonly parentSession?: string
+}
+
+/** Payload schema of a header; members it does not name pass through. */
+export const sessionHeaderSchema: z.ZodType = z.looseObject({
+  format: z.literal('palimpsest'),
+  version: z.literal(SESSION_FORMAT_VERSION),
+  id: z.string().min(1),
+  createdAt: z.number().int(),
+  cwd: z
+    .string()
+    .regex(/^(\/|\\|[A-Za-z]:[\\/])/, 'is not an absolute path')
+    .optional(),
+  parentSession: z.string().min(1).optional(),
+  isSeeded: z.boolean(),
+  origin: z.literal('subagent').optional(),
+  delegationDepth: z.number().int().nonnegative(),
+  agentPreset: z.string().optional(),
+  importedFrom: z
+    .looseObject({ agent: z.string().min(1), source: z.string().regex(/^(?!\/|\\|[A-Za-z]:[\\/])/, 'is an absolute path') })
+    .optional(),
+})
+
+/** A frozen header; throws `SessionError` `header/invalid` when an option is of the wrong kind. */
+export function createSessionHeader(options: HeaderOptions, now: () => number = Date.now): SessionHeader {
+  return parseSessionHeader({
+    format: 'palimpsest',
+    version: SESSION_FORMAT_VERSION,
+    id: options.id ?? crypto.randomUUID(),
+    createdAt: options.createdAt ?? now(),
+    ...pick(options, ['cwd', 'parentSession']),
+    isSeeded: options.isSeeded ?? false,
+    ...pick(options, ['origin']),
+    delegationDepth: options.delegationDepth ?? 0,
+    ...pick(options, ['agentPreset', 'importedFrom']),
+  })
+}
+
+function pick(options: HeaderOptions, names: readonly (keyof HeaderOptions)[]): Partial<HeaderOptions> {
+  return Object.fromEntries(names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]))
+}
+
+/**
+ * A frozen header from a value that may be anything, such as the first line of a log; its own `type` member is left
+ * out. Throws `SessionError` `header/newer-version` for a log of a newer version of the format, `header/invalid` for
+ * anything else that is no header. SPEC 2.6, 5.2.
+ */
+export function parseSessionHeader(value: unknown): SessionHeader {
+  const copy = snapshotJson(value)
+  if ('fault' in copy) throw new SessionError('header/invalid', `the session header is not JSON: ${copy.fault.reason}`)
+  const { type: _, ...header } = (typeof copy.value === 'object' ? copy.value : {}) as Record<string, Json>
+  const { format, version } = header
+  if (format === 'palimpsest' && typeof version === 'number' && version > SESSION_FORMAT_VERSION) {
+    throw new SessionError(
+      'header/newer-version',
+      `the session is of format version ${version}, written by a newer version: upgrade (this one reads ${SESSION_FORMAT_VERSION})`,
+    )
+  }
+  const parsed = sessionHeaderSchema.safeParse(header)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw new SessionError('header/invalid', `session header, ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+  }
+  adoptJson(header)
+  return header as unknown as SessionHeader
+}
+
+/** Events before the last inherited `session/end-seed`; 0 without one. SPEC 2.6. */
+export function countInherited(events: readonly SessionEvent[]): number {
+  return Math.max(
+    0,
+    events.findLastIndex((event) => event.type === 'session/end-seed' && event.data.inherited === true),
+  )
 }

@@ -1,0 +1,205 @@
+import { misplacedBlock } from './content.ts'
+import { refuse } from './errors.ts'
+import type { EventEnvelope, SessionEvent } from './events.ts'
+import { type SessionSeq, isSessionSeq } from './ids.ts'
+import { type Json, type JsonFault, type JsonObject, MAX_JSON_DEPTH, adoptJson, snapshotJson } from './json.ts'
+import { checkPlacement, readPlacement } from './placement.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/** What `append` was given. */
+export interface AppendCandidate {
+  readonly type: unknown
+  readonly data: unknown
+  readonly intent: unknown
+  readonly seq: SessionSeq
+  readonly time: number
+}
+
+/** Where a whole event came from: a copy is taken of a seed, a stored log is adopted. */
+export interface StoredCandidate {
+  readonly value: unknown
+  readonly seq: SessionSeq
+  readonly mode: 'copy' | 'adopt'
+  /** Keep events of unknown type that have no place on the surface. */
+  readonly keepUnknown: boolean
+}
+
+/** An event that passed every rule that needs no surface. */
+export interface Accepted {
+  readonly event: SessionEvent
+  /** Its type is unknown or retired and it is not ignorable: kept because the caller asked for it. */
+  readonly kept: boolean
+}
+
+interface Given {
+  readonly type: string
+  readonly seq: SessionSeq
+}
+
+const intentKeys: ReadonlySet<PropertyKey> = new Set(['surfaceOp', 'sourceEventSeqs', 'ignorable'])
+const envelopeKeys: ReadonlySet<string> = new Set(['type', 'seq', 'time', 'data', 'surfaceOp', 'sourceEventSeqs', 'ignorable'])
+
+/** Builds the frozen event of an `append`, in canonical key order. Throws `SessionAcceptanceError`. SPEC 3.1. */
+export function acceptAppend(candidate: AppendCandidate, vocabulary: Vocabulary): SessionEvent {
+  const { seq, time } = candidate
+  const given: Given = { type: typeof candidate.type === 'string' ? candidate.type : '', seq }
+  if (given.type === '') refuse(given, 'envelope/keys', 'the type of an event is a non-empty string')
+  checkTime(given, time)
+  const intent = readIntent(given, candidate.intent)
+  const known = vocabulary.accepts(given.type)
+  if (!known && intent.ignorable !== true) refuseUnknown(given, vocabulary)
+  const snapshot = snapshotJson(candidate.data)
+  if ('fault' in snapshot) refuse(given, 'envelope/json', at(snapshot.fault, 'data'))
+  const data = snapshot.value as JsonObject
+  const placement = known ? readPlacement({ ...given, ...intent }) : opaquePlacement(given, intent)
+  if (known) checkPayload(given, data, vocabulary)
+  const ignorable = intent.ignorable === undefined ? undefined : { ignorable: true }
+  return Object.freeze({ type: given.type, seq, time, ...placement, ...ignorable, data }) as unknown as SessionEvent
+}
+
+/** Checks one event of a seed or a stored log. Throws `SessionAcceptanceError`. SPEC 3.1. */
+export function acceptStored(candidate: StoredCandidate, vocabulary: Vocabulary): Accepted {
+  const { value, seq, mode } = candidate
+  // The envelope is a level above `data`, where counting begins.
+  const walked = mode === 'adopt' ? adoptJson(value, MAX_JSON_DEPTH + 1) : snapshotJson(value, MAX_JSON_DEPTH + 1)
+  if ('fault' in walked) return refuseFault({ type: typeOf(value), seq }, walked.fault, vocabulary)
+  const type = typeOf(walked.value)
+  const given: Given = { type, seq }
+  if (typeof walked.value !== 'object' || walked.value === null || type === '') {
+    return refuse(given, 'envelope/keys', 'an event is an object with a type')
+  }
+  const event = walked.value as unknown as SessionEvent
+  if (!isSessionSeq(event.seq) || event.seq !== seq) {
+    refuse(given, 'envelope/seq', `its seq is ${JSON.stringify(event.seq)}, but the log has ${seq} events before it`)
+  }
+  checkTime(given, event.time)
+  if (!vocabulary.accepts(type)) return acceptUnknown(event, candidate.keepUnknown, vocabulary)
+  checkKeys(given, event)
+  checkPlacement(event)
+  checkPayload(given, event.data as unknown as JsonObject, vocabulary)
+  return { event, kept: false }
+}
+
+function acceptUnknown(event: SessionEvent, keepUnknown: boolean, vocabulary: Vocabulary): Accepted {
+  const { ignorable, surfaceOp } = event
+  if (ignorable === true) return { event, kept: false }
+  if (keepUnknown && surfaceOp === undefined) return { event, kept: true }
+  return refuseUnknown(event, vocabulary)
+}
+
+function refuseUnknown(given: Given, vocabulary: Vocabulary): never {
+  const why = vocabulary.get(given.type)?.retired === true ? 'is retired' : 'is not in the vocabulary of this session'
+  return refuse(given, 'vocabulary/unknown', `the type ${why}, and the event is not ignorable`)
+}
+
+/** Names the rule that a value which is not JSON breaks, by the member that it stands in. */
+function refuseFault(given: Given, fault: JsonFault, vocabulary: Vocabulary): never {
+  const member = /^\.(\w+)/.exec(fault.path)?.[1]
+  const known = vocabulary.accepts(given.type)
+  if (member === 'seq') refuse(given, 'envelope/seq', at(fault, ''))
+  if (member === 'time') refuse(given, 'envelope/time', at(fault, ''))
+  if (member === 'surfaceOp' && known) refuse(given, 'surface/invalid-op', at(fault, ''))
+  if (member === 'sourceEventSeqs' && known) refuse(given, 'sources/invalid', at(fault, ''))
+  if (member === undefined || (member !== 'data' && known)) refuse(given, 'envelope/keys', at(fault, ''))
+  return refuse(given, 'envelope/json', at(fault, ''))
+}
+
+function at(fault: JsonFault, prefix: string): string {
+  const path = `${prefix}${fault.path}`.replace(/^\./, '')
+  return path === '' ? fault.reason : `${path}: ${fault.reason}`
+}
+
+/** Reads the type for an error message from a value that may be anything. */
+function typeOf(value: unknown): string {
+  try {
+    const type = (value as Partial<EventEnvelope> | null | undefined)?.type
+    return typeof type === 'string' ? type : ''
+  } catch {
+    return ''
+  }
+}
+
+function checkTime(given: Given, time: unknown): void {
+  if (!Number.isSafeInteger(time) || Object.is(time, -0)) {
+    refuse(given, 'envelope/time', `${JSON.stringify(time)} is not an integer number of milliseconds`)
+  }
+}
+
+function checkKeys(given: Given, event: SessionEvent): void {
+  for (const key of Object.keys(event)) {
+    if (!envelopeKeys.has(key)) refuse(given, 'envelope/keys', `an event has no member ${JSON.stringify(key)}`)
+  }
+  if (event.data === undefined) refuse(given, 'envelope/keys', 'the event has no data')
+  if (Object.hasOwn(event, 'ignorable') && event.ignorable !== true) {
+    refuse(given, 'envelope/keys', 'ignorable is true or absent')
+  }
+}
+
+interface Intent {
+  readonly surfaceOp: unknown
+  readonly sourceEventSeqs: unknown
+  readonly ignorable: true | undefined
+}
+
+function readIntent(given: Given, intent: unknown): Intent {
+  if (intent === undefined) return { surfaceOp: undefined, sourceEventSeqs: undefined, ignorable: undefined }
+  if (typeof intent !== 'object' || intent === null) return refuse(given, 'envelope/keys', 'an intent is an object')
+  const members = intent as Readonly<Record<PropertyKey, unknown>>
+  for (const key of Reflect.ownKeys(intent)) {
+    if (!intentKeys.has(key) && members[key] !== undefined) {
+      refuse(given, 'envelope/keys', `an intent has no member ${JSON.stringify(String(key))}`)
+    }
+  }
+  const { surfaceOp, sourceEventSeqs, ignorable } = members as Partial<Record<string, unknown>>
+  if (ignorable !== undefined && ignorable !== true) refuse(given, 'envelope/keys', 'ignorable is true or absent')
+  return { surfaceOp, sourceEventSeqs, ignorable }
+}
+
+/** The metadata of an event of unknown type is kept as it is, so long as it is JSON. */
+function opaquePlacement(given: Given, intent: Intent): Record<string, Json> {
+  const kept: Record<string, Json> = {}
+  for (const name of ['surfaceOp', 'sourceEventSeqs'] as const) {
+    if (intent[name] === undefined) continue
+    const snapshot = snapshotJson(intent[name])
+    if ('fault' in snapshot) refuse(given, 'envelope/json', at(snapshot.fault, name))
+    kept[name] = snapshot.value
+  }
+  return kept
+}
+
+function checkPayload(given: Given, data: JsonObject, vocabulary: Vocabulary): void {
+  const misplaced = misplacedBlock(given.type, data)
+  if (misplaced !== undefined) {
+    refuse(given, 'payload/content', `a ${misplaced.type} block may not stand in ${misplaced.place}`)
+  }
+  const parsed = vocabulary.get(given.type)?.schema.safeParse(data)
+  if (parsed !== undefined && !parsed.success) {
+    const issue = parsed.error.issues[0]
+    const path = ['data', ...(issue?.path ?? [])].join('.')
+    refuse(given, 'payload/invalid', `${path}: ${issue?.message ?? 'does not match its schema'}`)
+  }
+  extraRules.get(given.type)?.(given, data)
+}
+
+/** Rules across members of one payload that deserve a code of their own. */
+const extraRules: ReadonlyMap<string, (given: Given, data: JsonObject) => void> = new Map([
+  ['tool/result', checkToolError],
+  ['request/header', checkRequestHeader],
+])
+
+function checkToolError(given: Given, data: JsonObject): void {
+  const { error, message } = data as unknown as Extract<SessionEvent, { type: 'tool/result' }>['data']
+  if (error !== undefined && message.content[0].isError !== true) {
+    refuse(given, 'payload/tool-error', 'it carries an error, but its block does not say isError: true')
+  }
+}
+
+function checkRequestHeader(given: Given, data: JsonObject): void {
+  const header = data['header'] as JsonObject
+  const { tools, adapterDefaults } = header as { tools?: readonly Json[]; adapterDefaults?: JsonObject }
+  if (Object.hasOwn(header, 'system')) refuse(given, 'payload/header', 'the prompt is a system/message, not header.system')
+  if (tools?.length === 0) refuse(given, 'payload/header', 'leave empty tools out')
+  if (adapterDefaults !== undefined && Object.keys(adapterDefaults).length === 0) {
+    refuse(given, 'payload/header', 'leave empty adapterDefaults out')
+  }
+}

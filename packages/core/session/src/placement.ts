@@ -1,0 +1,74 @@
+import { refuse } from './errors.ts'
+import { type ReplaceOp, type SurfaceOp, isSurfaceType } from './events.ts'
+import { type SessionSeq, isSessionSeq } from './ids.ts'
+import { type Json, snapshotJson } from './json.ts'
+
+/** The metadata of a candidate as somebody gave it: any value at all, absent where undefined. */
+export interface GivenPlacement {
+  readonly type: string
+  readonly seq: SessionSeq
+  readonly surfaceOp?: unknown
+  readonly sourceEventSeqs?: unknown
+}
+
+/** Metadata that was checked. */
+export interface Placement {
+  readonly surfaceOp?: SurfaceOp
+  readonly sourceEventSeqs?: readonly SessionSeq[]
+}
+
+/**
+ * Snapshots and checks how a candidate joins the surface. Throws `SessionAcceptanceError` with a `surface/` or
+ * `sources/` code. SPEC 3.1.
+ */
+export function readPlacement(given: GivenPlacement): Placement {
+  const op = snapshotMember(given.surfaceOp)
+  if (op === null) refuse(given, 'surface/invalid-op', 'surfaceOp is not JSON')
+  const sources = snapshotMember(given.sourceEventSeqs)
+  if (sources === null) refuse(given, 'sources/invalid', 'sourceEventSeqs is not JSON')
+  const { type, seq } = given
+  return checkPlacement({ type, seq, surfaceOp: op, sourceEventSeqs: sources })
+}
+
+/** A frozen copy; null for what is null or no JSON, neither of which is metadata. */
+function snapshotMember(value: unknown): Json | undefined {
+  if (value === undefined || value === 'append') return value
+  const copy = snapshotJson(value)
+  return 'fault' in copy ? null : copy.value
+}
+
+/** Checks the metadata of an event that is plain JSON already. Throws as `readPlacement` does. */
+export function checkPlacement(given: GivenPlacement): Placement {
+  const { surfaceOp, sourceEventSeqs } = given
+  if (!isSurfaceType(given.type)) {
+    if (surfaceOp === undefined && sourceEventSeqs === undefined) return {}
+    return refuse(given, 'surface/forbidden', 'a log-only event has neither surfaceOp nor sourceEventSeqs')
+  }
+  if (surfaceOp === undefined) refuse(given, 'surface/missing-op', 'a surface event says how it joins the surface')
+  if (surfaceOp !== 'append' && !isReplaceOp(surfaceOp)) {
+    refuse(given, 'surface/invalid-op', "surfaceOp is 'append' or exactly { op: 'replace', startSeq, endSeq }")
+  }
+  if (sourceEventSeqs === undefined) return { surfaceOp }
+  if (given.type === 'assistant/message') refuse(given, 'sources/forbidden', 'an assistant/message cites nothing')
+  checkSources(given, sourceEventSeqs)
+  return { surfaceOp, sourceEventSeqs }
+}
+
+function isReplaceOp(value: unknown): value is ReplaceOp {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length !== 3) return false
+  const { op, startSeq, endSeq } = value as Partial<ReplaceOp>
+  return op === 'replace' && isSessionSeq(startSeq) && isSessionSeq(endSeq)
+}
+
+function checkSources(given: GivenPlacement, value: unknown): asserts value is readonly SessionSeq[] {
+  if (!Array.isArray(value) || value.length === 0) {
+    refuse(given, 'sources/invalid', 'sourceEventSeqs is a non-empty array of seqs')
+  }
+  const seqs = value as readonly unknown[]
+  for (const seq of seqs) {
+    if (!isSessionSeq(seq) || seq >= given.seq) {
+      refuse(given, 'sources/invalid', `${JSON.stringify(seq)} is not the seq of an earlier event`)
+    }
+  }
+  if (seqs.length > 1 && new Set(seqs).size < seqs.length) refuse(given, 'sources/invalid', 'a source is cited twice')
+}

@@ -1,0 +1,3 @@
+import { defaultRuns, describeLaws, lawNames } from './describe-laws.ts'
+
+describeLaws(lawNames, defaultRuns)
