@@ -50,7 +50,8 @@ export function ruleSuite<View, Config extends CheckConfig>(suite: RuleSuite<Vie
     const fixtures = suite.fixtures.filter((fixture) => requestRules.has(fixture.rule))
     expect(fixtures).not.toEqual([])
     for (const fixture of fixtures) {
-      expect(suite.validate(fixture.refused, { ...fixture.config, profile: 'transcript' })).toEqual([])
+      const found = suite.validate(fixture.refused, { ...fixture.config, profile: 'transcript' })
+      expect(found.map((violation) => violation.rule)).not.toContain(fixture.rule)
     }
   })
 

@@ -1,7 +1,6 @@
-import { elements, isRecord, member } from '../shared/json-reader.ts'
+import { elements, isRecord, jsonBytes, member } from '../shared/json-reader.ts'
 import type { UnknownRecord } from '../shared/json-reader.ts'
 import type { CheckConfig } from '../shared/rule.ts'
-import { utf8Length } from '../shared/unicode.ts'
 import { ANTHROPIC_LIMITS } from './limits.ts'
 import type { AnthropicLimits } from './limits.ts'
 import { claudeModel } from './models.ts'
@@ -123,13 +122,4 @@ function mergeTurns(items: readonly ItemView[]): TurnView[] {
     if (first === undefined) return []
     return [{ role: first.role, path: first.path, items: group, blocks: group.flatMap((item) => item.blocks) }]
   })
-}
-
-function jsonBytes(value: unknown): number | undefined {
-  try {
-    const text: unknown = JSON.stringify(value)
-    return typeof text === 'string' ? utf8Length(text) : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,3 @@
-import { isRecord } from './json-reader.ts'
-
 const SURROGATE = /\p{Surrogate}/u
 const SURROGATES = /\p{Surrogate}/gu
 // JavaScript's white space plus what Python's `strip` takes away beyond it: the providers' servers decide.
@@ -51,9 +49,7 @@ export function walkStrings(
     const parent = next.path
     const children = Array.isArray(next.value)
       ? Array.from(next.value as readonly unknown[], (child, index) => ({ value: child, path: `${parent}.${index}` }))
-      : isRecord(next.value)
-        ? Object.entries(next.value).map(([key, child]) => ({ value: child, path: `${parent}.${key}`, key }))
-        : []
+      : Object.entries(next.value).map(([key, child]: [string, unknown]) => ({ value: child, path: `${parent}.${key}`, key }))
     for (const child of children.reverse()) stack.push(child)
   }
 }

@@ -1,0 +1,129 @@
+import { describe, elements, isRecord, member } from '../shared/json-reader.ts'
+import type { Rule, Violation } from '../shared/rule.ts'
+import { isWellFormed, toWellFormed, walkStrings } from '../shared/unicode.ts'
+import type { MessageView, OpenAiChatCheckConfig, OpenAiChatView } from './view.ts'
+
+type OpenAiChatRule = Rule<OpenAiChatView, OpenAiChatCheckConfig>
+type At = (path: string, message: string) => Violation
+
+const shape: OpenAiChatRule = {
+  id: 'OC0',
+  level: 'refuse',
+  profile: 'transcript',
+  about: 'The body has the shape of a Chat Completions request: what no other rule names but the schema would refuse.',
+  check(view, config) {
+    const at: At = (path, message) => ({ rule: 'OC0', path, message })
+    if (!isRecord(view.request)) return [at('', `the request is ${describe(view.request)}, not an object`)]
+    const messages = member(view.request, 'messages')
+    if (messages === undefined && config.profile === 'request') return []
+    if (!Array.isArray(messages)) return [at('messages', `messages is ${describe(messages)}, not an array`)]
+    const found: Violation[] = []
+    if (config.profile === 'request' && view.bytes() === undefined) found.push(at('', 'the request is no JSON value'))
+    for (const [index, value] of elements(messages).entries()) {
+      const path = `messages.${index}`
+      if (!isRecord(value)) found.push(at(path, `the message is ${describe(value)}, not an object`))
+      else if (typeof member(value, 'role') !== 'string') found.push(at(`${path}.role`, 'a message needs a role'))
+    }
+    return [...found, ...view.messages.flatMap((message) => messageShape(message, at))]
+  },
+}
+
+const PARTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['user', ['text', 'image_url', 'input_audio', 'file']],
+  ['assistant', ['text', 'refusal']],
+  ['tool', ['text']],
+  ['system', ['text']],
+  ['developer', ['text']],
+])
+
+function messageShape({ path, role, value, parts }: MessageView, at: At): Violation[] {
+  const found: Violation[] = []
+  const takes = PARTS.get(role)
+  const content = elements(member(value, 'content'))
+  if (parts.length < content.length) found.push(at(`${path}.content`, 'a content part is an object with a type'))
+  for (const part of parts) {
+    if (takes?.includes(part.type) === false) found.push(at(part.path, `a ${role} message takes no ${describe(part.type)} part`))
+    else if (part.type === 'text' && typeof member(part.value, 'text') !== 'string') {
+      found.push(at(`${part.path}.text`, 'a text part needs a string here'))
+    } else if (part.type === 'image_url' && typeof member(member(part.value, 'image_url'), 'url') !== 'string') {
+      found.push(at(`${part.path}.image_url`, 'an image_url part needs a url'))
+    }
+  }
+  if (role === 'tool' && typeof member(value, 'tool_call_id') !== 'string') {
+    found.push(at(`${path}.tool_call_id`, 'a tool message needs the id of its call'))
+  }
+  const calls = role === 'assistant' ? (member(value, 'tool_calls') ?? []) : []
+  if (!Array.isArray(calls)) return [...found, at(`${path}.tool_calls`, `tool_calls is ${describe(calls)}, not an array`)]
+  return [...found, ...elements(calls).flatMap((call, index) => callShape(call, `${path}.tool_calls.${index}`, at))]
+}
+
+function callShape(call: unknown, path: string, at: At): Violation[] {
+  const found = typeof member(call, 'id') === 'string' ? [] : [at(`${path}.id`, 'a call needs an id')]
+  if (member(call, 'type') === 'custom') return found
+  if (member(call, 'type') !== 'function') found.push(at(`${path}.type`, 'a call is of type function or custom'))
+  const missing = ['name', 'arguments'].filter((name) => typeof member(member(call, 'function'), name) !== 'string')
+  return [...found, ...missing.map((name) => at(`${path}.function.${name}`, 'a function call needs a string here'))]
+}
+
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
+
+const roles: OpenAiChatRule = {
+  id: 'OC2',
+  level: 'refuse',
+  profile: 'transcript',
+  about: `Roles are ${ROLES.join(', ')}; their order is free.`,
+  check: (view) =>
+    view.messages
+      .filter((message) => !ROLES.includes(message.role))
+      .map(({ path, role }) => ({ rule: 'OC2', path: `${path}.role`, message: `invalid value: ${describe(role)}` })),
+}
+
+const CONTENT_OPTIONAL_WITH = ['tool_calls', 'function_call', 'refusal', 'audio']
+
+const content: OpenAiChatRule = {
+  id: 'OC3',
+  level: 'refuse',
+  profile: 'transcript',
+  about: 'Content is a string or an array, and may be missing only beside calls, a refusal or audio of the assistant.',
+  check: (view) =>
+    view.messages.flatMap(({ path, role, value }) => {
+      const given = member(value, 'content') ?? null
+      if (typeof given === 'string' || Array.isArray(given)) return []
+      const isOptional = role === 'assistant' && CONTENT_OPTIONAL_WITH.some((name) => (member(value, name) ?? null) !== null)
+      if (given === null && (isOptional || role === 'function')) return []
+      return [{ rule: 'OC3', path: `${path}.content`, message: `expected a string, got ${describe(given)}` }]
+    }),
+}
+
+const wellFormed: OpenAiChatRule = {
+  id: 'OC14',
+  level: 'portable',
+  profile: 'transcript',
+  about: 'No string and no key has a lone surrogate, call arguments included once they are parsed.',
+  check(view) {
+    const found: Violation[] = []
+    const judge = (value: unknown, root: string): void =>
+      walkStrings(value, root, (text, path) => {
+        if (isWellFormed(text)) return
+        const message = 'a surrogate stands alone: the body is not valid JSON for strict parsers'
+        found.push({ rule: 'OC14', path: toWellFormed(path.replace(/^\./, '')), message })
+      })
+    judge(view.request, '')
+    for (const { path, arguments: text } of view.messages.flatMap((message) => message.calls)) {
+      judge(parsed(text), `${path}.function.arguments`)
+    }
+    return found
+  },
+}
+
+/** The value of a JSON text; `undefined` when the text is none. */
+export function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Rules on the shape of messages and on text. */
+export const shapeRules: readonly OpenAiChatRule[] = [shape, roles, content, wellFormed]
