@@ -4,7 +4,7 @@ export default defineConfig({
   entry: ['src/main.ts'],
   format: ['esm'],
   target: 'es2023',
-  dts: true,
+  dts: false,
   clean: true,
   tsconfig: 'tsconfig.build.json',
 })
