@@ -1,1 +1,8 @@
-export {}
+export { TranscriptError } from './errors.ts'
+export type { TranscriptErrorCode } from './errors.ts'
+export { importEvents } from './events.ts'
+export type { ImportRaw } from './events.ts'
+export type { ImportReport, ImportWarning, UnmappedLine } from './report.ts'
+export { importClaudeCode, importVocabulary } from './claude-code/import.ts'
+export type { ImportedSession, ImportOptions, TranscriptSource } from './claude-code/import.ts'
+export type { AttachmentSink, DocumentBlock } from './claude-code/parts.ts'

@@ -1,0 +1,19 @@
+/**
+ * What went wrong with a whole source. Faults of single lines never throw: they are in the report.
+ *
+ * - `format/unknown`: no line of the file looks like a session of an agent we know.
+ * - `format/unsupported`: the format is known, its importer is not there yet.
+ * - `source/changed`: the file was rewritten between the two passes of the importer. Appended lines are no change.
+ */
+export type TranscriptErrorCode = 'format/unknown' | 'format/unsupported' | 'source/changed'
+
+/** The error of this package; `code` says what to do about it. */
+export class TranscriptError extends Error {
+  override readonly name = 'TranscriptError'
+  readonly code: TranscriptErrorCode
+
+  constructor(code: TranscriptErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { defineEvents } from '@palimpsest/session'
+import type { Vocabulary } from '@palimpsest/session'
+
+/** A source line as it stands, kept because no other event holds all of it. Always written `ignorable`. SPEC 8. */
+export interface ImportRaw {
+  /** Line of the source file, from 1. */
+  readonly line: number
+  /** Byte offset of the line in the source file. */
+  readonly offset: number
+  /** Why it is not on the surface, or not wholly: the codes of the README. */
+  readonly reason: string
+  /** The line without its newline, or its bytes in base64. */
+  readonly text: string
+  /** Present where the line is not UTF-8. */
+  readonly encoding?: 'base64'
+}
+
+declare module '@palimpsest/session' {
+  interface SessionEventMap {
+    'import/raw': ImportRaw
+  }
+}
+
+/** The event types that importers write beside the core's. */
+export const importEvents: Vocabulary = defineEvents(
+  {
+    'import/raw': z.looseObject({
+      line: z.number().int().positive(),
+      offset: z.number().int().nonnegative(),
+      reason: z.string().min(1),
+      text: z.string(),
+      encoding: z.literal('base64').optional(),
+    }),
+  },
+  { owner: '@palimpsest/transcripts' },
+)
