@@ -92,24 +92,21 @@ const payloads: Record<string, (data: Bag) => boolean> = {
 
 export const isKnownType = (type: string): boolean => Object.hasOwn(payloads, type)
 
-const allowed: Record<string, readonly string[]> = {
-  'system/message': ['text'],
-  'assistant/message': ['text', 'reasoning', 'image', 'tool-call'],
-  'tool/result': ['text', 'image'],
+/** What may stand in the content of a message, and inside its blocks. */
+const allowed: Record<string, { readonly top: readonly string[]; readonly nested: readonly string[] }> = {
+  'system/message': { top: ['text'], nested: ['text'] },
+  'assistant/message': { top: ['text', 'reasoning', 'image', 'tool-call'], nested: ['text', 'reasoning', 'image'] },
+  'tool/result': { top: ['tool-result'], nested: ['text', 'image'] },
 }
 
 /** Whether the blocks stand where they may, at every depth: every element of a `content` array inside a block. */
-function standsWell(type: string, content: unknown, nested: boolean): boolean {
+function standsWell(type: string, content: unknown, depth: 'top' | 'nested'): boolean {
   if (!Array.isArray(content)) return true
   return content.every((block: unknown) => {
     if (!isBag(block)) return true
     const name = String(block['type'])
-    const declared = Object.hasOwn(blockShapes, name)
-    const isTheResult = type === 'tool/result' && !nested && name === 'tool-result'
-    const isNestedCall = nested && (name === 'tool-call' || name === 'tool-result')
-    const list = allowed[type]
-    const fits = list === undefined ? !declared || name === 'text' || name === 'image' : list.includes(name)
-    return (isTheResult || (fits && !isNestedCall)) && standsWell(type, block['content'], true)
+    const ofUser = name === 'text' || name === 'image' || !Object.hasOwn(blockShapes, name)
+    return (allowed[type]?.[depth].includes(name) ?? ofUser) && standsWell(type, block['content'], 'nested')
   })
 }
 
@@ -123,7 +120,7 @@ export function payloadCodes({ type, data }: Candidate): string[] {
   const message = (type === 'user/message' ? data : data['message']) as Bag | undefined
   if (isBag(message)) {
     const content = message['content']
-    if (!standsWell(type, content, false)) codes.push('payload/content')
+    if (!standsWell(type, content, 'top')) codes.push('payload/content')
     const isError = Array.isArray(content) && isBag(content[0]) && content[0]['isError'] === true
     if (type === 'tool/result' && data['error'] !== undefined && !isError) codes.push('payload/tool-error')
   }

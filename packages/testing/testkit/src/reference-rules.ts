@@ -85,14 +85,18 @@ export function referenceVerdict(session: ReferenceSession, candidate: Candidate
   const codes: string[] = []
   if (!isKnownType(type)) {
     if (ignorable !== true) codes.push('vocabulary/unknown')
-    if (ignorable === true && isLossless(candidate.data)) return new Set()
-    return new Set([...codes, ...payloadCodes(candidate)])
+    if (Reflect.ownKeys(extra).length > 0) codes.push('envelope/keys')
+    // Opaque, metadata included; still JSON.
+    if (![candidate.data, surfaceOp ?? null, sourceEventSeqs ?? null].every((part) => isLossless(part))) codes.push('envelope/json')
+    return new Set(codes)
   }
   if (Reflect.ownKeys(extra).length > 0 || (ignorable !== undefined && ignorable !== true)) codes.push('envelope/keys')
   codes.push(...payloadCodes(candidate))
 
   if (!surfaceTypes.includes(type)) {
     if (surfaceOp !== undefined || sourceEventSeqs !== undefined) codes.push('surface/forbidden')
+    if (!isLossless(surfaceOp ?? null)) codes.push('surface/invalid-op')
+    if (!isLossless(sourceEventSeqs ?? null)) codes.push('sources/invalid')
     return new Set(codes)
   }
   if (surfaceOp === undefined) codes.push('surface/missing-op')

@@ -142,7 +142,7 @@ export class Run {
     if (boundary < 0) return
     if (this.reference.prefix(boundary + 1).position().turn !== undefined) this.met.add('fork inside a turn')
     const parent = this.session
-    this.session = this.#store.fork(parent, boundary)
+    this.session = this.#store.fork(parent, boundary, { now: this.now })
     this.reference = new ReferenceSession(this.session.events)
     this.#observer.forked?.(this, parent, boundary)
   }
