@@ -4,7 +4,10 @@ import { assistantData, resultData, systemData, userData } from './payloads.ts'
 
 /** Text as people and models write it, and text that breaks careless code: surrogates, separators, quoted records. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
-  { arbitrary: fc.constantFrom('', ' ', 'ok', 'Fix the failing test in parser.ts', '42 passed\n1 failed\n'), weight: 4 },
+  {
+    arbitrary: fc.constantFrom('', ' ', 'ok', 'Fix the failing test in parser.ts', '42 passed\n1 failed\n'),
+    weight: 4,
+  },
   {
     arbitrary: fc.constantFrom(
       '\ud99c',
@@ -33,7 +36,10 @@ export const anyJson: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => (
     { maxDepth: 3, depthSize: 'small' },
     fc.constant(null),
     fc.boolean(),
-    fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n))),
+    fc.oneof(
+      fc.integer(),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n)),
+    ),
     anyText,
     fc.constant(null).map(() => JSON.parse('{"__proto__":{"a":1}}') as Json),
     fc.array(tie('value'), { maxLength: 3 }),
@@ -69,7 +75,11 @@ const foreignBlock: fc.Arbitrary<UserBlock> = fc
   .map(([extra, content]) => ({ type: 'acme/document', extra, content }) as unknown as UserBlock)
 
 export const anyUserContent: fc.Arbitrary<readonly UserBlock[]> = fc.array(
-  fc.oneof({ arbitrary: anyTextBlock, weight: 5 }, { arbitrary: anyImage, weight: 1 }, { arbitrary: foreignBlock, weight: 1 }),
+  fc.oneof(
+    { arbitrary: anyTextBlock, weight: 5 },
+    { arbitrary: anyImage, weight: 1 },
+    { arbitrary: foreignBlock, weight: 1 },
+  ),
   { maxLength: 3 },
 )
 export const anySystemContent: fc.Arbitrary<SystemMessage['content']> = fc.array(anyTextBlock, { maxLength: 2 })
@@ -79,11 +89,18 @@ export const anyResultContent: fc.Arbitrary<readonly ContentBlock[]> = fc.array(
 )
 /** What an assistant says beside its calls. */
 export const anyAssistantProse: fc.Arbitrary<readonly AssistantBlock[]> = fc.array(
-  fc.oneof(anyTextBlock, anyText.map((text) => ({ type: 'reasoning' as const, text }))),
+  fc.oneof(
+    anyTextBlock,
+    anyText.map((text) => ({ type: 'reasoning' as const, text })),
+  ),
   { maxLength: 2 },
 )
 export const anyToolCall: fc.Arbitrary<Extract<ContentBlock, { type: 'tool-call' }>> = fc
-  .tuple(anyCallId, fc.constantFrom('read', 'bash', 'mcp__a.b/c'), fc.constantFrom('{}', '{"cmd":"ls"}', '{"cmd":"x', ''))
+  .tuple(
+    anyCallId,
+    fc.constantFrom('read', 'bash', 'mcp__a.b/c'),
+    fc.constantFrom('{}', '{"cmd":"ls"}', '{"cmd":"x', ''),
+  )
   .map(([id, name, args]) => ({ type: 'tool-call', id: id as never, name, arguments: args }))
 
 const anyId = fc.nat().map((n) => `m-${String(n)}`)
@@ -95,10 +112,8 @@ export const anySurfacePayload: fc.Arbitrary<{ readonly type: string; readonly d
   fc
     .tuple(anyId, anyAssistantProse, fc.uniqueArray(anyToolCall, { maxLength: 3, selector: (call) => call.id }))
     .map(([id, prose, calls]) => ({ type: 'assistant/message', data: assistantData(id, [...prose, ...calls]) })),
-  fc
-    .tuple(anyId, anyCallId, anyResultContent, fc.boolean())
-    .map(([id, callId, content, isError]) => ({
-      type: 'tool/result',
-      data: resultData(id, callId, content, { turn: 1, step: 1 }, isError),
-    })),
+  fc.tuple(anyId, anyCallId, anyResultContent, fc.boolean()).map(([id, callId, content, isError]) => ({
+    type: 'tool/result',
+    data: resultData(id, callId, content, { turn: 1, step: 1 }, isError),
+  })),
 )

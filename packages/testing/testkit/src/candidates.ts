@@ -2,7 +2,14 @@ import type { AssistantBlock, Message, UserBlock } from '@palimpsest/session'
 import { callIdPool } from './arbitraries.ts'
 import type { Step } from './commands.ts'
 import { assistantData, resultData, systemData, toolCall, userData } from './payloads.ts'
-import { answerOf, callsOf, type Candidate, memberOf, type ReferenceEvent, type ReferenceSession } from './reference-session.ts'
+import {
+  answerOf,
+  callsOf,
+  type Candidate,
+  memberOf,
+  type ReferenceEvent,
+  type ReferenceSession,
+} from './reference-session.ts'
 
 /**
  * Turns a step into the event that it means in this state. A step that the state does not allow becomes the nearest
@@ -11,7 +18,8 @@ import { answerOf, callsOf, type Candidate, memberOf, type ReferenceEvent, type 
 export function candidateFor(step: Step, session: ReferenceSession): Candidate {
   const open = session.openCalls()
   const [head] = session.entries()
-  if (session.log.length === 0 && step.pick % 3 > 0) return headAppend(session, [{ type: 'text', text: 'You are terse.' }])
+  if (session.log.length === 0 && step.pick % 3 > 0)
+    return headAppend(session, [{ type: 'text', text: 'You are terse.' }])
   switch (step.what) {
     case 'opaque':
       return { type: 'acme/note', data: { extra: step.extra }, intent: { ignorable: true } }
@@ -61,16 +69,26 @@ function otherwise(session: ReferenceSession, step: Step): Candidate {
 
 function assistant(session: ReferenceSession, step: Step & { readonly prose: readonly AssistantBlock[] }): Candidate {
   const count = [0, 1, 1, 2, 2, 3, 1, 0, 2, 4][step.size] ?? 1
-  const calls = Array.from({ length: count }, (_, at) => toolCall(callIdPool[(step.pick + at) % callIdPool.length] ?? 'x'))
+  const calls = Array.from({ length: count }, (_, at) =>
+    toolCall(callIdPool[(step.pick + at) % callIdPool.length] ?? 'x'),
+  )
   const content = step.pick % 2 === 0 ? [...step.prose, ...calls] : [...calls, ...step.prose]
-  return { type: 'assistant/message', data: assistantData(nextId(session, step.pick), content, place(session)), intent: append }
+  return {
+    type: 'assistant/message',
+    data: assistantData(nextId(session, step.pick), content, place(session)),
+    intent: append,
+  }
 }
 
 function headAppend(session: ReferenceSession, content: Parameters<typeof systemData>[1]): Candidate {
   return { type: 'system/message', data: systemData(nextId(session, 1), content, place(session)), intent: append }
 }
 
-function headSwap(session: ReferenceSession, head: ReferenceEvent, content: Parameters<typeof systemData>[1]): Candidate {
+function headSwap(
+  session: ReferenceSession,
+  head: ReferenceEvent,
+  content: Parameters<typeof systemData>[1],
+): Candidate {
   const data = systemData(nextId(session, 1), content, place(session))
   return { type: 'system/message', data, intent: replaceOf([head.seq]) }
 }
@@ -107,7 +125,10 @@ function logOnly(session: ReferenceSession, pick: number): Candidate {
 }
 
 /** Rewrites the content of one result that stands on the surface. */
-function prune(session: ReferenceSession, step: Step & { readonly content: readonly unknown[] }): Candidate | undefined {
+function prune(
+  session: ReferenceSession,
+  step: Step & { readonly content: readonly unknown[] },
+): Candidate | undefined {
   const results = session.entries().filter(({ type }) => type === 'tool/result')
   const target = results[step.pick % results.length]
   if (target === undefined) return undefined
@@ -132,7 +153,10 @@ export function balancedEnds(entries: readonly ReferenceEvent[], start: number):
   return ends
 }
 
-function summary(session: ReferenceSession, step: Step & { readonly content: readonly UserBlock[] }): Candidate | undefined {
+function summary(
+  session: ReferenceSession,
+  step: Step & { readonly content: readonly UserBlock[] },
+): Candidate | undefined {
   const entries = session.entries()
   const surface = session.surface()
   for (let tried = 0; tried < entries.length; tried++) {
@@ -143,7 +167,11 @@ function summary(session: ReferenceSession, step: Step & { readonly content: rea
     const id = nextId(session, step.pick)
     const intent = replaceOf(surface.slice(start, end + 1))
     if (step.size === 9) {
-      return { type: 'system/message', data: systemData(id, [{ type: 'text', text: 'Earlier rules.' }], place(session)), intent }
+      return {
+        type: 'system/message',
+        data: systemData(id, [{ type: 'text', text: 'Earlier rules.' }], place(session)),
+        intent,
+      }
     }
     return { type: 'user/message', data: userData(id, step.content), intent }
   }

@@ -1,4 +1,4 @@
-import type { AssistantStreamRecord, EventEnvelope, ToolCallId } from '@palimpsest/session'
+import type { AssistantStreamRecord, EventEnvelope } from '@palimpsest/session'
 import { assistantData, resultData, systemData, text, toolCall, userData } from './payloads.ts'
 import { seededRandom } from './fs-crash-state.ts'
 
@@ -34,7 +34,11 @@ const source = Array.from({ length: 400 }, (_, at) => words.slice(at % 60) + Str
  * A tool-heavy coding session, streamed: prompts, steps with parallel calls, results from a few bytes to tens of
  * kilobytes, request events, and replacements at the given rate. Same seed, same bytes.
  */
-export function* codingSession({ seed, events, replacementRate }: CodingSessionOptions): Generator<CodingStep, void, undefined> {
+export function* codingSession({
+  seed,
+  events,
+  replacementRate,
+}: CodingSessionOptions): Generator<CodingStep, void, undefined> {
   const random = seededRandom(seed)
   const upTo = (limit: number): number => Math.floor(random() * limit)
   const prose = (length: number): string => {
@@ -51,13 +55,19 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
   const made = (type: string, data: object, intent?: object): CodingStep => {
     const event = { type, seq, time: (time += 1 + upTo(900)), ...intent, data } as unknown as EventEnvelope
     seq += 1
-    return { type, data: event.data, ...(intent === undefined ? {} : { intent }), event } as CodingStep
+    return { type, data: event.data, ...(intent === undefined ? {} : { intent }), event }
   }
   const appended = (type: string, data: object, depth = 0, sources?: readonly number[]): CodingStep => {
     surface.push({ seq, depth, ...(type === 'tool/result' ? { result: data as ReturnType<typeof resultData> } : {}) })
     return made(type, data, { surfaceOp: 'append', ...(sources === undefined ? {} : { sourceEventSeqs: sources }) })
   }
-  const replaced = (type: string, data: object, start: number, count: number, entry: Omit<Entry, 'seq'>): CodingStep => {
+  const replaced = (
+    type: string,
+    data: object,
+    start: number,
+    count: number,
+    entry: Omit<Entry, 'seq'>,
+  ): CodingStep => {
     const range = surface.slice(start, start + count).map((member) => member.seq)
     surface.splice(start, count, { seq, ...entry })
     replacements += 1
@@ -71,7 +81,10 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
       const { result, depth } = surface[at] as Entry
       if (result === undefined) continue
       const [block] = result.message.content
-      const data = { ...result, message: { ...result.message, content: [{ ...block, content: [text('[pruned] ' + prose(80))] }] } }
+      const data = {
+        ...result,
+        message: { ...result.message, content: [{ ...block, content: [text(`[pruned] ${prose(80)}`)] }] },
+      }
       return replaced('tool/result', data, at, 1, { depth, result: data as unknown as typeof result })
     }
     return undefined
@@ -80,12 +93,14 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
   /** Puts one user message in the place of a few whole steps near the tail. */
   function summarise(): CodingStep | undefined {
     let start = surface.length - 4 - upTo(80)
-    while (start > 1 && (surface[start] as Entry | undefined)?.depth !== 0) start -= 1
+    while (start > 1 && surface[start]?.depth !== 0) start -= 1
     if (start < 1 || surface[start]?.depth !== 0) return undefined
     let count = 2 + upTo(10)
     while (start + count < surface.length && surface[start + count]?.depth !== 0) count += 1
     if (start + count > surface.length) return undefined
-    return replaced('user/message', userData(`s-${String(seq)}`, [text(`Summary: ${prose(400)}`)]), start, count, { depth: 0 })
+    return replaced('user/message', userData(`s-${String(seq)}`, [text(`Summary: ${prose(400)}`)]), start, count, {
+      depth: 0,
+    })
   }
 
   function* replacementsDue(): Generator<CodingStep> {
@@ -97,12 +112,17 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
   }
 
   /** Sizes as in real sessions: most results are short, a few are whole files. */
-  const resultLength = (): number => (random() < 0.6 ? 20 + upTo(300) : random() < 0.9 ? 300 + upTo(3000) : 4000 + upTo(16_000))
+  const resultLength = (): number =>
+    random() < 0.6 ? 20 + upTo(300) : random() < 0.9 ? 300 + upTo(3000) : 4000 + upTo(16_000)
 
   function* oneStep(): Generator<CodingStep> {
     const place = { turn, step }
     const calls = Array.from({ length: random() < 0.25 ? 2 + upTo(3) : random() < 0.85 ? 1 : 0 }, (_, at) =>
-      toolCall(`call_${String(seq)}_${String(at)}`, ['read', 'bash', 'edit', 'grep'][upTo(4)], JSON.stringify({ path: prose(24) })),
+      toolCall(
+        `call_${String(seq)}_${String(at)}`,
+        ['read', 'bash', 'edit', 'grep'][upTo(4)],
+        JSON.stringify({ path: prose(24) }),
+      ),
     )
     const said = prose(40 + upTo(300))
     yield made('step/start', place)
@@ -110,7 +130,12 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
     yield made('request/start', { ...place, attempt: 1, throughSeq: seq - 1 })
     const data = assistantData(`m-${String(seq)}`, [text(said), ...calls], place)
     const stream = streamOf(said, calls, time)
-    yield appended('assistant/message', { ...data, stream, usage: { inputTokens: 900 + upTo(90_000), outputTokens: 80 }, requestSeq })
+    yield appended('assistant/message', {
+      ...data,
+      stream,
+      usage: { inputTokens: 900 + upTo(90_000), outputTokens: 80 },
+      requestSeq,
+    })
     const recorded: number[] = []
     for (const { id, name, arguments: args } of calls) {
       recorded.push(seq)
@@ -118,7 +143,9 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
     }
     for (const [at, { id }] of calls.entries()) {
       const content = [text(prose(resultLength()))]
-      yield appended('tool/result', resultData(`m-${String(seq)}`, id, content, place, random() < 0.06), at + 1, [recorded[at] ?? 0])
+      yield appended('tool/result', resultData(`m-${String(seq)}`, id, content, place, random() < 0.06), at + 1, [
+        recorded[at] ?? 0,
+      ])
     }
     yield made('step/end', place)
   }
@@ -131,7 +158,7 @@ export function* codingSession({ seed, events, replacementRate }: CodingSessionO
       step = 0
       yield made('turn/start', { turn })
       yield appended('user/message', userData(`m-${String(seq)}`, [text(prose(30 + upTo(200)))]))
-      for (const steps = 1 + upTo(12); step < steps; ) {
+      for (const steps = 1 + upTo(12); step < steps;) {
         step += 1
         yield* oneStep()
         yield* replacementsDue()
@@ -157,7 +184,7 @@ function streamOf(said: string, calls: readonly ReturnType<typeof toolCall>[], t
       time0: time + at,
       index: at + 1,
       dt: gaps(2),
-      id: id as ToolCallId,
+      id,
       name,
       args: [args.slice(0, 8), args.slice(8)],
     })),

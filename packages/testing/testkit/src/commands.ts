@@ -35,9 +35,9 @@ export type Command =
 
 const choice = { pick: fc.nat({ max: 9999 }), size: fc.nat({ max: 9 }) }
 
-function step<What extends Step['what'], Rest extends object>(
+function step<Rest extends object>(
   weight: number,
-  what: What,
+  what: Step['what'],
   rest: { [Key in keyof Rest]: fc.Arbitrary<Rest[Key]> },
 ): fc.WeightedArbitrary<Step> {
   const arbitrary = fc.record({ what: fc.constant(what), ...choice, ...rest }) as unknown as fc.Arbitrary<Step>
@@ -60,7 +60,14 @@ const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { withCrossShrink: true },
   { arbitrary: fc.constant({ kind: 'read' as const }), weight: 1 },
   { arbitrary: anyStep.map((step) => ({ kind: 'append' as const, step })), weight: 36 },
-  { arbitrary: fc.record({ kind: fc.constant('broken' as const), step: anyStep, fault: fc.constantFrom(...faultNames) }), weight: 8 },
+  {
+    arbitrary: fc.record({
+      kind: fc.constant('broken' as const),
+      step: anyStep,
+      fault: fc.constantFrom(...faultNames),
+    }),
+    weight: 8,
+  },
   { arbitrary: fc.record({ kind: fc.constant('veto' as const), step: anyStep, retry: fc.boolean() }), weight: 2 },
   { arbitrary: fc.record({ kind: fc.constant('fork' as const), back: fc.nat({ max: 5 }) }), weight: 2 },
   { arbitrary: fc.constant({ kind: 'restore' as const }), weight: 1 },

@@ -16,11 +16,17 @@ const withMessage =
     const data = candidate.data as Record<string, unknown>
     if (candidate.type === 'user/message') return { ...candidate, data: change(data) }
     const message = data['message'] as Record<string, unknown> | undefined
-    return message === undefined ? { ...candidate, data: {} } : { ...candidate, data: { ...data, message: change(message) } }
+    return message === undefined
+      ? { ...candidate, data: {} }
+      : { ...candidate, data: { ...data, message: change(message) } }
   }
 
 const append = { surfaceOp: 'append' }
-const user = (content: readonly unknown[]): Candidate => ({ type: 'user/message', data: userData('u', content as never), intent: append })
+const user = (content: readonly unknown[]): Candidate => ({
+  type: 'user/message',
+  data: userData('u', content as never),
+  intent: append,
+})
 const assistant = (content: readonly unknown[]): Candidate => ({
   type: 'assistant/message',
   data: assistantData('a', content as never),
@@ -34,7 +40,12 @@ const result = (callId: string, content: readonly unknown[] = []): Candidate => 
 const at = <T>(list: readonly T[], pick: number): T | undefined => list[pick % list.length]
 
 /** A replacement of the surface from one position to another, by a user message. */
-function replacing(session: ReferenceSession, from: number, to: number, by: Candidate = user([text('summary')])): Candidate {
+function replacing(
+  session: ReferenceSession,
+  from: number,
+  to: number,
+  by: Candidate = user([text('summary')]),
+): Candidate {
   const surface = session.surface()
   const cited = surface.slice(Math.min(from, to), Math.max(from, to) + 1)
   const surfaceOp = { op: 'replace', startSeq: surface[from] ?? 0, endSeq: surface[to] ?? 0 }
@@ -100,7 +111,8 @@ const faults: Readonly<Record<string, Fault>> = {
   'negative zero in sources': withIntent({ sourceEventSeqs: [-0] }),
   'repeated source': withIntent({ sourceEventSeqs: [0, 0] }),
   'source of the first event': withIntent({ sourceEventSeqs: [0] }),
-  'source of itself': (candidate, session) => withIntent({ sourceEventSeqs: [session.log.length] })(candidate, session, 0),
+  'source of itself': (candidate, session) =>
+    withIntent({ sourceEventSeqs: [session.log.length] })(candidate, session, 0),
   'assistant with sources': () => ({ ...assistant([text('hi')]), intent: { ...append, sourceEventSeqs: [0] } }),
   'assistant in place of a range': (_, session, pick) => {
     const from = position(session, pick)
@@ -108,7 +120,8 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 
   'range of any size': (_, session, pick) => replacing(session, position(session, pick), position(session, pick >> 3)),
-  'one entry, whatever it is': (_, session, pick) => replacing(session, position(session, pick), position(session, pick)),
+  'one entry, whatever it is': (_, session, pick) =>
+    replacing(session, position(session, pick), position(session, pick)),
   'all of the surface': (_, session) => replacing(session, 0, session.surface().length - 1),
   'all of the surface by a system message': (_, session) =>
     replacing(session, 0, session.surface().length - 1, { type: 'system/message', data: systemData('s', []) }),
@@ -126,7 +139,10 @@ const faults: Readonly<Record<string, Fault>> = {
   },
   'end that left the surface': (_, session, pick) => {
     const surface = session.surface()
-    const gone = at(session.log.map(({ seq }) => seq).filter((seq) => !surface.includes(seq)), pick)
+    const gone = at(
+      session.log.map(({ seq }) => seq).filter((seq) => !surface.includes(seq)),
+      pick,
+    )
     const surfaceOp = { op: 'replace', startSeq: gone ?? 0, endSeq: surface.at(-1) ?? 0 }
     return { ...user([]), intent: { surfaceOp, sourceEventSeqs: session.log.map(({ seq }) => seq) } }
   },
@@ -160,7 +176,8 @@ const faults: Readonly<Record<string, Fault>> = {
   'result rewritten to itself': rewriting((data) => data),
 
   'answer to nobody': () => result('call_nobody'),
-  'answer to any id': (_, __, pick) => result(['call_1', 'call_2', 'toolu_01', 'constructor', '__proto__'][pick % 5] ?? 'x'),
+  'answer to any id': (_, __, pick) =>
+    result(['call_1', 'call_2', 'toolu_01', 'constructor', '__proto__'][pick % 5] ?? 'x'),
   'second answer': (candidate, session, pick) => {
     const target = at(resultEntries(session), pick)
     return target === undefined ? candidate : { type: 'tool/result', data: target.data, intent: append }
@@ -168,9 +185,16 @@ const faults: Readonly<Record<string, Fault>> = {
   'one id twice in a batch': () => assistant([toolCall('twin'), text('and'), toolCall('twin')]),
   'user message at any time': () => user([text('are you there?')]),
   'assistant message at any time': () => assistant([toolCall('call_1')]),
-  'system message at any time': () => ({ type: 'system/message', data: systemData('s', [text('rule')]), intent: append }),
+  'system message at any time': () => ({
+    type: 'system/message',
+    data: systemData('s', [text('rule')]),
+    intent: append,
+  }),
 
-  'role of another': withMessage((message) => ({ ...message, role: message['role'] === 'user' ? 'assistant' : 'user' })),
+  'role of another': withMessage((message) => ({
+    ...message,
+    role: message['role'] === 'user' ? 'assistant' : 'user',
+  })),
   'source of another': withMessage((message) => ({ ...message, source: { kind: 'tool', callId: 'call_other' } })),
   'source without kind': withMessage((message) => ({ ...message, source: {} })),
   'empty message id': withMessage((message) => ({ ...message, id: '' })),
@@ -181,17 +205,24 @@ const faults: Readonly<Record<string, Fault>> = {
   'empty data': (candidate) => ({ ...candidate, data: {} }),
   'two blocks in a result': () => {
     const data = resultData('r', 'call_1', [])
-    return { ...result('call_1'), data: { ...data, message: { ...data.message, content: [...data.message.content, text('x')] } } }
+    return {
+      ...result('call_1'),
+      data: { ...data, message: { ...data.message, content: [...data.message.content, text('x')] } },
+    }
   },
   'call by a user': () => user([toolCall('call_1')]),
   'reasoning by a user': () => user([{ type: 'reasoning', text: 'hm' }]),
-  'call deep in a user message': () => user([{ type: 'acme/box', content: [{ type: 'acme/box', content: [toolCall('call_1')] }] }]),
-  'answer deep in a user message': () => user([{ type: 'text', text: 'x', content: [{ type: 'tool-result', toolCallId: 'x', content: [] }] }]),
+  'call deep in a user message': () =>
+    user([{ type: 'acme/box', content: [{ type: 'acme/box', content: [toolCall('call_1')] }] }]),
+  'answer deep in a user message': () =>
+    user([{ type: 'text', text: 'x', content: [{ type: 'tool-result', toolCallId: 'x', content: [] }] }]),
   'foreign block by the assistant': () => assistant([{ type: 'acme/box' }]),
   'call inside a block of the assistant': () => assistant([{ type: 'text', text: 'x', content: [toolCall('call_1')] }]),
   'image in a system message': () => ({
     type: 'system/message',
-    data: systemData('s', [{ type: 'image', attachment: { attachmentId: `sha256:${'0'.repeat(64)}`, mediaType: 'image/png', bytes: 1 } }] as never),
+    data: systemData('s', [
+      { type: 'image', attachment: { attachmentId: `sha256:${'0'.repeat(64)}`, mediaType: 'image/png', bytes: 1 } },
+    ] as never),
     intent: append,
   }),
   'reasoning in a result': () => result('call_1', [{ type: 'reasoning', text: 'hm' }]),

@@ -20,6 +20,13 @@ export { codingSession, type CodingSessionOptions, type CodingStep } from './cod
 export { anyCommands, type Command, type Step } from './commands.ts'
 export { candidateFor } from './candidates.ts'
 export { faultNames, plantFault } from './faults.ts'
-export { answerOf, callsOf, ReferenceSession, transcriptProblems, type Candidate, type ReferenceEvent } from './reference-session.ts'
+export {
+  answerOf,
+  callsOf,
+  ReferenceSession,
+  transcriptProblems,
+  type Candidate,
+  type ReferenceEvent,
+} from './reference-session.ts'
 export { describeClosers, referenceClosers, type ExpectedCloser } from './reference-closers.ts'
 export { referenceVerdict } from './reference-rules.ts'

@@ -28,7 +28,11 @@ export const toolCall = (
   args = '{"path":"a.ts"}',
 ): Extract<ContentBlock, { type: 'tool-call' }> => ({ type: 'tool-call', id: id as ToolCallId, name, arguments: args })
 
-export function systemData(id: string, content: SystemMessage['content'], place: Place = first): Data<'system/message'> {
+export function systemData(
+  id: string,
+  content: SystemMessage['content'],
+  place: Place = first,
+): Data<'system/message'> {
   return {
     ...place,
     message: { id: id as MessageId, role: 'system', content, source: { kind: 'plugin', plugin: 'prompt' } },

@@ -25,7 +25,8 @@ export function isLossless(value: unknown, above: readonly unknown[] = []): bool
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false
   return keys.every(
-    (key) => isText(key) && Object.prototype.propertyIsEnumerable.call(value, key) && isLossless((value as Bag)[key], inside),
+    (key) =>
+      isText(key) && Object.prototype.propertyIsEnumerable.call(value, key) && isLossless((value as Bag)[key], inside),
   )
 }
 
@@ -69,16 +70,22 @@ const reasons = ['completed', 'aborted', 'error', 'blocked', 'max-tokens', 'inte
 /** The core payloads of SPEC 2.3. */
 const payloads: Record<string, (data: Bag) => boolean> = {
   'turn/start': (data) => isCount(data['turn']),
-  'turn/end': (data) => isCount(data['turn']) && isBag(data['reason']) && reasons.includes(String(data['reason']['kind'])),
+  'turn/end': (data) =>
+    isCount(data['turn']) && isBag(data['reason']) && reasons.includes(String(data['reason']['kind'])),
   'step/start': isStep,
   'step/end': isStep,
   'system/message': (data) =>
     isStep(data) && isMessage(data['message'], 'system', (s) => s['kind'] === 'plugin' && isName(s['plugin'])),
-  'user/message': (data) => isMessage(data, 'user', (s) => isName(s['kind']) && s['kind'] !== 'model' && s['kind'] !== 'tool'),
+  'user/message': (data) =>
+    isMessage(data, 'user', (s) => isName(s['kind']) && s['kind'] !== 'model' && s['kind'] !== 'tool'),
   'assistant/message': (data) =>
     isStep(data) &&
     Array.isArray(data['stream']) &&
-    isMessage(data['message'], 'assistant', (s) => s['kind'] === 'model' && isText(s['provider']) && isText(s['model'])),
+    isMessage(
+      data['message'],
+      'assistant',
+      (s) => s['kind'] === 'model' && isText(s['provider']) && isText(s['model']),
+    ),
   'assistant/attempt': (data) => isStep(data) && Array.isArray(data['stream']),
   'tool/call': (data) => isStep(data) && isName(data['callId']) && isText(data['name']) && isText(data['arguments']),
   'tool/result': (data) => isStep(data) && isResult(data),
@@ -126,7 +133,8 @@ export function payloadCodes({ type, data }: Candidate): string[] {
   }
   if (type === 'request/header' && isBag(data['header'])) {
     const { system, tools, adapterDefaults } = data['header']
-    const isEmpty = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
+    const isEmpty = (value: unknown): boolean =>
+      typeof value === 'object' && value !== null && Object.keys(value).length === 0
     if (system !== undefined || isEmpty(tools) || isEmpty(adapterDefaults)) codes.push('payload/header')
   }
   return codes

@@ -50,7 +50,12 @@ function appendCodes(session: ReferenceSession, event: ReferenceEvent): Acceptan
   return codes
 }
 
-function replaceCodes(session: ReferenceSession, event: ReferenceEvent, { startSeq, endSeq }: Range, cited: unknown): AcceptanceCode[] {
+function replaceCodes(
+  session: ReferenceSession,
+  event: ReferenceEvent,
+  { startSeq, endSeq }: Range,
+  cited: unknown,
+): AcceptanceCode[] {
   const surface = session.surface()
   const start = surface.indexOf(startSeq)
   const end = surface.indexOf(endSeq)
@@ -71,7 +76,8 @@ function replaceCodes(session: ReferenceSession, event: ReferenceEvent, { startS
   // Not the kernel's wording of the rule: the surface that would result is read from its start.
   const before = referencePairing(entries)
   const after = referencePairing([...entries.slice(0, start), event, ...entries.slice(end + 1)])
-  if (!after.sound || after.open.toSorted().join('\n') !== before.open.toSorted().join('\n')) codes.push('pairing/split')
+  if (!after.sound || after.open.toSorted().join('\n') !== before.open.toSorted().join('\n'))
+    codes.push('pairing/split')
   return codes
 }
 
@@ -87,7 +93,8 @@ export function referenceVerdict(session: ReferenceSession, candidate: Candidate
     if (ignorable !== true) codes.push('vocabulary/unknown')
     if (Reflect.ownKeys(extra).length > 0) codes.push('envelope/keys')
     // Opaque, metadata included; still JSON.
-    if (![candidate.data, surfaceOp ?? null, sourceEventSeqs ?? null].every((part) => isLossless(part))) codes.push('envelope/json')
+    if (![candidate.data, surfaceOp ?? null, sourceEventSeqs ?? null].every((part) => isLossless(part)))
+      codes.push('envelope/json')
     return new Set(codes)
   }
   if (Reflect.ownKeys(extra).length > 0 || (ignorable !== undefined && ignorable !== true)) codes.push('envelope/keys')

@@ -68,7 +68,10 @@ export function answerOf(event: ReferenceEvent): string | undefined {
  * Reads a surface from its start: which calls are open at the end, and whether every answer met its call, no call was
  * open twice, and nothing but answers stood between calls and their answers.
  */
-export function referencePairing(entries: readonly ReferenceEvent[]): { readonly open: string[]; readonly sound: boolean } {
+export function referencePairing(entries: readonly ReferenceEvent[]): {
+  readonly open: string[]
+  readonly sound: boolean
+} {
   let open: string[] = []
   let sound = true
   for (const entry of entries) {
@@ -93,7 +96,8 @@ export function transcriptProblems(messages: readonly Message[]): string[] {
   let open: string[] = []
   messages.forEach(({ role, content }, at) => {
     const answers = content.filter((block: ContentBlock) => block.type === 'tool-result')
-    if (open.length > 0 && answers.length === 0) problems.push(`message ${String(at)} stands before ${open.join()} is answered`)
+    if (open.length > 0 && answers.length === 0)
+      problems.push(`message ${String(at)} stands before ${open.join()} is answered`)
     for (const { toolCallId } of answers) {
       if (!open.includes(toolCallId)) problems.push(`message ${String(at)} answers ${toolCallId}, which is not open`)
       open = open.filter((id) => id !== toolCallId)

@@ -1,4 +1,10 @@
-import { codingSession, type CodingSessionOptions, ReferenceSession, referenceVerdict, transcriptProblems } from '@palimpsest/testkit'
+import {
+  codingSession,
+  type CodingSessionOptions,
+  ReferenceSession,
+  referenceVerdict,
+  transcriptProblems,
+} from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 
 const eventsOf = (options: CodingSessionOptions) => Array.from(codingSession(options), ({ event }) => event)
@@ -26,7 +32,11 @@ describe('the seeded coding session', () => {
     let session = new ReferenceSession()
     const met = new Set<string>()
     for (const { type, data, intent, event } of codingSession({ seed: 11, events: 500, replacementRate: 0.05 })) {
-      const verdict = referenceVerdict(session, { type, data, ...(intent === undefined ? {} : { intent: { ...intent } }) })
+      const verdict = referenceVerdict(session, {
+        type,
+        data,
+        ...(intent === undefined ? {} : { intent: { ...intent } }),
+      })
       expect([...verdict], `${String(event.seq)} ${type}`).toEqual([])
       if (session.openCalls().length > 1) met.add('batch')
       if (typeof event.surfaceOp === 'object') met.add(type)

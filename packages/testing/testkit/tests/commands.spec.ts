@@ -1,4 +1,11 @@
-import { anyCommands, candidateFor, faultNames, plantFault, ReferenceSession, referenceVerdict } from '@palimpsest/testkit'
+import {
+  anyCommands,
+  candidateFor,
+  faultNames,
+  plantFault,
+  ReferenceSession,
+  referenceVerdict,
+} from '@palimpsest/testkit'
 import type { Candidate, ReferenceEvent } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

@@ -1,13 +1,6 @@
 import { Session, SessionAcceptanceError, SessionStore, stringifyEvent } from '@palimpsest/session'
 import type { SessionEvent, StoredSession } from '@palimpsest/session'
-import {
-  callsOf,
-  candidateFor,
-  plantFault,
-  ReferenceSession,
-  type Candidate,
-  type Command,
-} from '@palimpsest/testkit'
+import { callsOf, candidateFor, plantFault, ReferenceSession, type Candidate, type Command } from '@palimpsest/testkit'
 
 /** What the runs of a law must have met. */
 export const situations = [
@@ -74,7 +67,7 @@ export class Run {
   constructor(observer: Observer) {
     this.#observer = observer
     this.#store = new SessionStore()
-    this.session = this.#store.create({ id: 'model' as never, createdAt: this.#clock, now: this.now })
+    this.session = this.#store.create({ id: 'model', createdAt: this.#clock, now: this.now })
   }
 
   readonly now = (): number => (this.#clock += 7)

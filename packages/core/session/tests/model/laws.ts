@@ -76,7 +76,11 @@ const incremental: Law = watching(() => {
         const { nodes, replacements } = foldSurface(events)
         sameList(nodes, prefix.surface(), `fold of ${String(count)} events`)
         sameList(surfaceAt(session.events, count - 1), nodes, `surface at ${String(count - 1)}`)
-        sameList(replacements.map(({ seq }) => seq), prefix.replacements().map(({ seq }) => seq), 'replacements')
+        sameList(
+          replacements.map(({ seq }) => seq),
+          prefix.replacements().map(({ seq }) => seq),
+          'replacements',
+        )
         const last = replacements.at(-1)
         if (last !== undefined) sameList(last.shadowedSeqs, prefix.shadows(last.seq), `shadows of ${String(last.seq)}`)
       }
@@ -158,7 +162,11 @@ const deriveIsTheWalk: Law = watching(() => {
     restored: check,
     end({ session, reference }) {
       for (let seq = -1; seq < session.length; seq++) {
-        sameList(deriveMessagesAt(session.events, seq), reference.prefix(seq + 1).derived(), `derived at ${String(seq)}`)
+        sameList(
+          deriveMessagesAt(session.events, seq),
+          reference.prefix(seq + 1).derived(),
+          `derived at ${String(seq)}`,
+        )
       }
     },
   }
@@ -173,7 +181,11 @@ const prefixPlusClosers: Law = watching(() => ({
     for (let count = 0; count <= session.length; count++) {
       const events = session.events.slice(0, count)
       const closers = interruptedTurnClosers(events)
-      sameText(describeClosers(closers), referenceClosers(reference.prefix(count)), `closers of ${String(count)} events`)
+      sameText(
+        describeClosers(closers),
+        referenceClosers(reference.prefix(count)),
+        `closers of ${String(count)} events`,
+      )
       const repaired = restoreEvents(session, [...events, ...closers])
       const problems = transcriptProblems(repaired.deriveMessages())
       hold(problems.length === 0, () => `after ${String(count)} events: ${problems.join('; ')}`)
@@ -187,7 +199,11 @@ const closersAreIdempotent: Law = watching(() => ({
       const events = session.events.slice(0, count)
       const closers = interruptedTurnClosers(events)
       sameText(interruptedTurnClosers(events), closers, 'closers asked for twice')
-      sameText(interruptedTurnClosers([...events, ...closers]), [], `closers of ${String(count)} events and their closers`)
+      sameText(
+        interruptedTurnClosers([...events, ...closers]),
+        [],
+        `closers of ${String(count)} events and their closers`,
+      )
     }
   },
 }))
@@ -217,7 +233,10 @@ const forkDerivesThePrefix: Law = watching(() => {
   const check = (child: Session, parent: Session, boundary: number): void => {
     const expected: readonly Message[] = deriveMessagesAt(parent.events, boundary)
     const marker = child.eventAt(boundary + 1)
-    hold(marker?.type === 'session/end-seed' && marker.data.inherited === true, 'the marker follows the inherited events')
+    hold(
+      marker?.type === 'session/end-seed' && marker.data.inherited === true,
+      'the marker follows the inherited events',
+    )
     sameText(child.events.slice(0, boundary + 1), parent.events.slice(0, boundary + 1), 'inherited events')
     sameText(deriveMessagesAt(child.events, boundary + 1), expected, `fork at ${String(boundary)}, at the marker`)
     const closers = child.events.slice(boundary + 2)
@@ -233,7 +252,8 @@ const forkDerivesThePrefix: Law = watching(() => {
     judged: judge,
     end({ session }) {
       const store = new SessionStore()
-      for (let boundary = 0; boundary < session.length; boundary++) check(store.fork(session, boundary), session, boundary)
+      for (let boundary = 0; boundary < session.length; boundary++)
+        check(store.fork(session, boundary), session, boundary)
     },
   }
 })
