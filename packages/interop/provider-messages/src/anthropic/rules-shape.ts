@@ -1,3 +1,4 @@
+import { sentPart } from '../shared/body.ts'
 import { describe, elements, isRecord, member } from '../shared/json-reader.ts'
 import type { Rule, Violation } from '../shared/rule.ts'
 import { isBlank, isWellFormed, toWellFormed, walkStrings } from '../shared/unicode.ts'
@@ -133,9 +134,9 @@ const wellFormed: AnthropicRule = {
   level: 'refuse',
   profile: 'transcript',
   about: 'No string and no key has a lone surrogate.',
-  check(view) {
+  check({ request }, config) {
     const found: Violation[] = []
-    walkStrings(view.request, '', (text, path) => {
+    walkStrings(sentPart(request, config.profile), '', (text, path) => {
       if (isWellFormed(text)) return
       found.push({ rule: 'A31', path: toWellFormed(path.slice(1)), message: 'not valid JSON: a surrogate stands alone' })
     })

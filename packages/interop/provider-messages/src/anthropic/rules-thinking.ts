@@ -2,7 +2,7 @@ import { describe, member } from '../shared/json-reader.ts'
 import type { Rule, Violation } from '../shared/rule.ts'
 import { canDisableThinking, isAtLeast } from './models.ts'
 import { allBlocks } from './view.ts'
-import type { AnthropicCheckConfig, AnthropicView } from './view.ts'
+import type { AnthropicCheckConfig, AnthropicView, TurnView } from './view.ts'
 
 type AnthropicRule = Rule<AnthropicView, AnthropicCheckConfig>
 
@@ -27,15 +27,26 @@ const loopBeginsWithThinking: AnthropicRule = {
   id: 'A24',
   level: 'refuse',
   profile: 'request',
-  about: 'With manual thinking, the assistant turn whose calls the last user turn answers starts with thinking.',
+  about: 'With manual thinking, the tool loop that the list ends in starts with thinking.',
   check(view) {
     if (member(view.thinking, 'type') !== 'enabled') return []
-    const [assistant, user] = view.turns.slice(-2)
-    const first = assistant?.role === 'assistant' ? assistant.blocks[0] : undefined
-    const isLoop = user?.role === 'user' && user.blocks.some((block) => block.type === 'tool_result')
-    if (!isLoop || first === undefined || THINKING.has(first.type)) return []
+    const first = openLoopStart(view.turns)?.blocks[0]
+    if (first === undefined || THINKING.has(first.type)) return []
     return [{ rule: 'A24', path: first.path, message: `expected thinking or redacted_thinking, but found ${first.type}` }]
   },
+}
+
+/** The first assistant turn of the tool loop that the list ends in: every user turn of a loop answers calls. */
+function openLoopStart(turns: readonly TurnView[]): TurnView | undefined {
+  let start: TurnView | undefined
+  for (let index = turns.length - 1; index > 0; index -= 2) {
+    const assistant = turns[index - 1]
+    const user = turns[index]
+    const isStep = user?.role === 'user' && user.blocks.some((block) => block.type === 'tool_result')
+    if (!isStep || assistant?.role !== 'assistant') break
+    start = assistant
+  }
+  return start
 }
 
 const thinkingSupported: AnthropicRule = {

@@ -1,6 +1,8 @@
-import { elements, isRecord, jsonBytes, member } from '../shared/json-reader.ts'
+import { jsonBytes } from '../shared/body.ts'
+import { elements, isRecord, member } from '../shared/json-reader.ts'
 import type { UnknownRecord } from '../shared/json-reader.ts'
 import type { CheckConfig } from '../shared/rule.ts'
+import { runs } from '../shared/runs.ts'
 import { ANTHROPIC_LIMITS } from './limits.ts'
 import type { AnthropicLimits } from './limits.ts'
 import { claudeModel } from './models.ts'
@@ -111,12 +113,7 @@ function readContent(content: unknown, path: string): BlockView[] {
 }
 
 function mergeTurns(items: readonly ItemView[]): TurnView[] {
-  const groups: ItemView[][] = []
-  for (const item of items) {
-    const last = groups.at(-1)
-    if (last?.[0]?.role === item.role) last.push(item)
-    else groups.push([item])
-  }
+  const groups = runs(items, (left, right) => left.role === right.role)
   return groups.flatMap((group) => {
     const [first] = group
     if (first === undefined) return []

@@ -1,3 +1,4 @@
+import { sentPart } from '../shared/body.ts'
 import { describe, elements, isRecord, member } from '../shared/json-reader.ts'
 import type { Rule, Violation } from '../shared/rule.ts'
 import { isWellFormed, toWellFormed, walkStrings } from '../shared/unicode.ts'
@@ -100,7 +101,7 @@ const wellFormed: OpenAiChatRule = {
   level: 'portable',
   profile: 'transcript',
   about: 'No string and no key has a lone surrogate, call arguments included once they are parsed.',
-  check(view) {
+  check(view, config) {
     const found: Violation[] = []
     const judge = (value: unknown, root: string): void =>
       walkStrings(value, root, (text, path) => {
@@ -108,7 +109,7 @@ const wellFormed: OpenAiChatRule = {
         const message = 'a surrogate stands alone: the body is not valid JSON for strict parsers'
         found.push({ rule: 'OC14', path: toWellFormed(path.replace(/^\./, '')), message })
       })
-    judge(view.request, '')
+    judge(sentPart(view.request, config.profile), '')
     for (const { path, arguments: text } of view.messages.flatMap((message) => message.calls)) {
       judge(parsed(text), `${path}.function.arguments`)
     }

@@ -1,4 +1,5 @@
-import { elements, isRecord, jsonBytes, member } from '../shared/json-reader.ts'
+import { jsonBytes } from '../shared/body.ts'
+import { elements, isRecord, member } from '../shared/json-reader.ts'
 import type { UnknownRecord } from '../shared/json-reader.ts'
 import type { CheckConfig } from '../shared/rule.ts'
 import { OPENAI_CHAT_LIMITS } from './limits.ts'

@@ -1,5 +1,3 @@
-import { utf8Length } from './unicode.ts'
-
 /** A JSON object of unknown shape. */
 export interface UnknownRecord {
   readonly [member: string]: unknown
@@ -26,14 +24,4 @@ export function describe(value: unknown): string {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
   return value === undefined ? 'nothing' : `a value of type ${typeof value}`
-}
-
-/** UTF-8 bytes of the value as JSON; `undefined` when it cannot be written. */
-export function jsonBytes(value: unknown): number | undefined {
-  try {
-    const text: unknown = JSON.stringify(value)
-    return typeof text === 'string' ? utf8Length(text) : undefined
-  } catch {
-    return undefined
-  }
 }

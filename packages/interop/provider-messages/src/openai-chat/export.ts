@@ -1,0 +1,91 @@
+import type { Message } from '@palimpsest/session'
+import { ProviderMessagesError } from '../errors.ts'
+import { CallIds } from '../shared/call-ids.ts'
+import { joinNeighbours, planConversation } from '../shared/conversation.ts'
+import type { AssistantPart, Part, Turn } from '../shared/conversation.ts'
+import { Images } from '../shared/images.ts'
+import type { ImageLookup, TextPart } from '../shared/images.ts'
+import { jsonBytes } from '../shared/body.ts'
+import type { ExportReport } from '../shared/report.ts'
+import { ToolNames } from '../shared/tool-names.ts'
+import { OPENAI_CHAT_LIMITS, OPENAI_IMAGE_TYPES } from './limits.ts'
+import type { OpenAiChatLimits } from './limits.ts'
+import type { OpenAiChatMessage, OpenAiImagePart, OpenAiText, OpenAiTextPart, OpenAiToolCall } from './wire.ts'
+
+export interface OpenAiChatExportOptions {
+  /** Names of the tools that the request offers, mapped before those of the history. */
+  readonly tools?: readonly string[]
+  /** Bytes of an attachment; without it every image is a placeholder. */
+  readonly image?: ImageLookup
+  /** Joins neighbouring users and neighbouring assistants, for servers that want them to alternate. */
+  readonly alternate?: boolean
+  readonly limits?: Partial<OpenAiChatLimits>
+}
+
+/** The messages of a Chat Completions request, and what was changed on the way. */
+export interface OpenAiChatExport {
+  readonly messages: readonly OpenAiChatMessage[]
+  readonly report: ExportReport
+}
+
+/**
+ * Writes a derived list as Chat Completions messages. Pure: same input, same bytes; a longer list begins with the
+ * messages of a shorter one. Reasoning stays behind, and so does `isError`: the API has a place for neither. Throws
+ * `ProviderMessagesError` on a list that no session derives and on one that is over budget. SPEC 8.
+ */
+export function toOpenAiChat(messages: readonly Message[], options: OpenAiChatExportOptions = {}): OpenAiChatExport {
+  const limits = { ...OPENAI_CHAT_LIMITS, ...options.limits }
+  const toolNames = new ToolNames(64)
+  for (const name of options.tools ?? []) toolNames.wire(name)
+  const images = new Images(OPENAI_IMAGE_TYPES, { images: limits.images }, options.image)
+  const { head, turns, notes } = planConversation(messages, {
+    callIds: new CallIds(40),
+    toolNames,
+    images,
+    takesImages: () => false,
+    keepsReasoning: () => false,
+  })
+  images.refuseOverBudget()
+  const wire = (options.alternate === true ? joinNeighbours(turns) : turns).map((turn) => wireMessage(turn, limits))
+  const all = head.length > 0 ? [{ role: 'system' as const, content: textContent(head) }, ...wire] : wire
+  const bytes = jsonBytes(all) ?? 0
+  if (bytes > limits.bytes) {
+    throw new ProviderMessagesError('budget/bytes', `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`)
+  }
+  return { messages: all, report: { notes, toolNames: toolNames.entries(), thinkingOff: false } }
+}
+
+function wireMessage(turn: Turn, limits: OpenAiChatLimits): OpenAiChatMessage {
+  if (turn.role === 'user') return { role: 'user', content: userContent(turn.parts) }
+  if (turn.role === 'result') return { role: 'tool', tool_call_id: turn.callId, content: textContent(turn.parts.filter(isText)) }
+  const calls = turn.parts.flatMap(toolCall)
+  if (calls.length > limits.toolCalls) {
+    const what = `an assistant message has ${calls.length} calls, over ${limits.toolCalls}`
+    throw new ProviderMessagesError('budget/tool-calls', `${what}: compact that turn`)
+  }
+  const texts = turn.parts.filter(isText)
+  const content = texts.length === 0 ? null : textContent(texts)
+  return calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls }
+}
+
+function isText(part: AssistantPart | Part): part is TextPart {
+  return part.type === 'text'
+}
+
+function toolCall(part: AssistantPart): OpenAiToolCall[] {
+  if (part.type !== 'call') return []
+  return [{ id: part.id, type: 'function', function: { name: part.name, arguments: part.arguments.text } }]
+}
+
+function textContent(parts: readonly TextPart[]): OpenAiText {
+  const [first] = parts
+  return parts.length === 1 && first !== undefined ? first.text : parts
+}
+
+function userContent(parts: readonly Part[]): string | readonly (OpenAiTextPart | OpenAiImagePart)[] {
+  const [first] = parts
+  if (parts.length === 1 && first?.type === 'text') return first.text
+  return parts.map((part) => {
+    return part.type === 'text' ? part : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } }
+  })
+}
