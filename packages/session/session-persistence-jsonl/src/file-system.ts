@@ -139,7 +139,7 @@ class NodeFile implements OpenFile {
 async function syncDirectory(path: string): Promise<void> {
   // Windows cannot open a directory for this and journals names by itself.
   if (process.platform === 'win32') return
-  const handle = await fs.open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | noFollow)
+  const handle = await fs.open(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0))
   try {
     await handle.sync()
   } finally {

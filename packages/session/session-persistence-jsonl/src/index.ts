@@ -1,2 +1,5 @@
 export { nodeFileSystem } from './file-system.ts'
 export type { DirectoryEntry, FileKind, FileStat, FileSystem, LockKind, OpenFile, OpenMode } from './file-system.ts'
+export { jsonlPersistence } from './persistence.ts'
+export type { JsonlPersistenceOptions } from './persistence.ts'
+export type { LockMode } from './claim.ts'

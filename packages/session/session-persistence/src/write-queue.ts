@@ -13,8 +13,8 @@ export interface WriteQueueOptions<Item> {
   readonly encode: (event: SessionEvent) => Item
   /** Bytes of one item. */
   readonly sizeOf: (item: Item) => number
-  /** Makes a group durable as a whole. A rejection means that none of it counts; of `SessionConflictError` or `handle/poisoned`, that nothing can be written any more. */
-  readonly write: (items: readonly Item[]) => Promise<void>
+  /** Makes a group durable as a whole; resolves to whether anything had to be written. A rejection means that none of it counts; of `SessionConflictError` or `handle/poisoned`, that nothing can be written any more. */
+  readonly write: (items: readonly Item[]) => Promise<boolean>
 }
 
 interface Call<Item> {
@@ -134,9 +134,9 @@ export class WriteQueue<Item> {
       const group = this.#nextGroup()
       const items = group.flatMap((call) => call.items)
       try {
-        await this.#options.write(items)
+        const hasWritten = await this.#options.write(items)
         this.#durableNext += items.length
-        if (this.#status === 'degraded') this.#status = 'ok'
+        if (hasWritten && this.#status === 'degraded') this.#status = 'ok'
         for (const call of group) call.resolve()
       } catch (error) {
         this.#fail(error, group)

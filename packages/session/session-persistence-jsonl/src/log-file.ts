@@ -1,0 +1,162 @@
+import { stringifyHeader, type SessionHeader } from '@palimpsest/session'
+import { PersistenceError, SessionConflictError } from '@palimpsest/session-persistence'
+import type { Claim } from './claim.ts'
+import type { FileSystem, OpenFile } from './file-system.ts'
+import { codeOf, ioError, statIfAny, temporaryName, tidy, writeWhole } from './io.ts'
+import { LOG_NAME, within } from './paths.ts'
+
+const newline = Buffer.from('\n')
+/** End of the last record of a batch. SPEC 5.2. */
+const mark = Buffer.from(' \n')
+
+/** Records joined to one batch: the last one carries the commit mark. */
+export function frameBatch(records: readonly Buffer[]): Buffer {
+  return Buffer.concat(records.flatMap((record, index) => [record, index === records.length - 1 ? mark : newline]))
+}
+
+/** Where a log lives and what was done for it. */
+export interface LogPlace {
+  readonly fs: FileSystem
+  readonly root: string
+  /** The session's directory, relative to the root. */
+  readonly directory: string
+  /** Absolute paths of the directories that hold a name on the way to the log, innermost first; synced when the log is published. */
+  readonly holders: readonly string[]
+}
+
+/** Error codes of a file system that has no hard links, or allows none. */
+const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EACCES', 'EINVAL'])
+
+/**
+ * The log of one writer: published whole, then appended to batch by batch. It knows the length that it left and writes
+ * nothing when somebody else changed it. SPEC 5.2.
+ */
+export class LogFile {
+  readonly #place: LogPlace
+  readonly #claim: Claim
+  readonly #path: string
+  #file: OpenFile | undefined
+  #identity: { readonly dev: bigint; readonly ino: bigint } | undefined
+  #length: number
+  /** A batch was cut off again and the cut is not durable yet. */
+  #isUnsettled = false
+
+  constructor(place: LogPlace, claim: Claim, opened?: { readonly file: OpenFile; readonly dev: bigint; readonly ino: bigint; readonly length: number }) {
+    this.#place = place
+    this.#claim = claim
+    this.#path = within(place.root, place.directory, LOG_NAME)
+    this.#file = opened?.file
+    this.#identity = opened
+    this.#length = opened?.length ?? 0
+  }
+
+  get isPublished(): boolean {
+    return this.#file !== undefined
+  }
+
+  /** Makes one batch durable, or leaves the log as it was and throws `io/write`, `SessionConflictError` or `handle/poisoned`. */
+  async append(records: readonly Buffer[]): Promise<void> {
+    const file = this.#file
+    if (file === undefined) throw poisoned('the log was never published', undefined)
+    try {
+      await this.#verify()
+      if (this.#isUnsettled) await this.#settle(file)
+    } catch (cause) {
+      throw ioError('io/write', `${LOG_NAME} cannot be written`, cause)
+    }
+    const batch = frameBatch(records)
+    try {
+      await writeWhole(file, batch, this.#length)
+      await file.datasync()
+    } catch (cause) {
+      await this.#rollBack(file, cause)
+      throw ioError('io/write', `${LOG_NAME} was not written`, cause)
+    }
+    this.#length += batch.length
+  }
+
+  /**
+   * Publishes a new log with its header and first batch under a name that nothing had. `isReplacing`: the name holds an
+   * empty log, which gives way. Throws `SessionConflictError` when it is taken by another.
+   */
+  async publish(header: SessionHeader, records: readonly Buffer[], isReplacing: boolean): Promise<void> {
+    const { fs } = this.#place
+    const content = frameBatch([Buffer.from(stringifyHeader(header)), ...records])
+    const aside = temporaryName(this.#path)
+    let file: OpenFile | undefined
+    let isNamed = false
+    try {
+      await this.#claim.verify()
+      file = await fs.open(aside, 'create')
+      await writeWhole(file, content, 0)
+      await file.sync()
+      await (isReplacing ? fs.rename(aside, this.#path) : this.#giveName(aside))
+      isNamed = true
+      for (const directory of this.#place.holders) await fs.syncDirectory(directory)
+      this.#identity = await file.stat()
+    } catch (cause) {
+      await file?.close().catch(() => undefined)
+      await tidy(fs, aside)
+      if (isNamed) await this.#withdraw(cause)
+      throw ioError('io/write', `${LOG_NAME} was not written`, cause)
+    }
+    this.#file = file
+    this.#length = content.length
+    await tidy(fs, aside)
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+  }
+
+  async #giveName(aside: string): Promise<void> {
+    const { fs } = this.#place
+    try {
+      await fs.link(aside, this.#path)
+      return
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') throw new SessionConflictError(`${LOG_NAME} was made by another writer meanwhile; nothing was written`, { cause: error })
+      if (!noLinks.has(codeOf(error) ?? '')) throw error
+    }
+    // An exclusive create takes the name; a crash before the rename leaves an empty log, which gives way to a create.
+    const reserved = await fs.open(this.#path, 'create')
+    await reserved.close()
+    await fs.rename(aside, this.#path)
+  }
+
+  async #withdraw(cause: unknown): Promise<void> {
+    try {
+      await this.#place.fs.unlink(this.#path)
+    } catch {
+      throw poisoned('the new log could not be made durable and could not be taken back', cause)
+    }
+  }
+
+  async #verify(): Promise<void> {
+    await this.#claim.verify()
+    const stat = await statIfAny(this.#place.fs, this.#path)
+    const isOurs = stat !== undefined && stat.dev === this.#identity?.dev && stat.ino === this.#identity.ino && stat.size === this.#length
+    if (!isOurs) throw new SessionConflictError(`${LOG_NAME} is no longer what this writer left (${this.#length} bytes expected, ${stat?.size ?? 'none'} found): another writer was here, and nothing was written`)
+  }
+
+  /** After a failed sync the kernel may have dropped pages and report success next time: the batch has to go and be written anew. */
+  async #rollBack(file: OpenFile, cause: unknown): Promise<void> {
+    try {
+      await file.truncate(this.#length)
+    } catch {
+      throw poisoned('a batch failed half-way and could not be taken back', cause)
+    }
+    this.#isUnsettled = true
+    await this.#settle(file).catch(() => undefined)
+  }
+
+  /** Makes the cut durable before anything is written over it: else a power loss could mix the pages of two batches. */
+  async #settle(file: OpenFile): Promise<void> {
+    await file.datasync()
+    this.#isUnsettled = false
+  }
+}
+
+function poisoned(what: string, cause: unknown): PersistenceError {
+  return new PersistenceError('handle/poisoned', `${what}: open the session again, which mends it`, { cause })
+}

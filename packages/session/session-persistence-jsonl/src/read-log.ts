@@ -1,0 +1,56 @@
+import { parseSessionHeader, SessionError, type SessionHeader, type SessionId } from '@palimpsest/session'
+import { PersistenceError, SessionCorruptionError } from '@palimpsest/session-persistence'
+import type { OpenFile } from './file-system.ts'
+import { readRange } from './io.ts'
+import { judgeLog, recordsOf, type GoodLog } from './recovery.ts'
+import { scanLog, type LogScan, type Range } from './scan.ts'
+
+/** A record's bytes without what may follow it on its line. */
+async function contentOf(file: OpenFile, { start, end }: Range): Promise<string> {
+  return (await readRange(file, start, end)).toString('latin1').trimEnd()
+}
+
+/** The lines and pieces that equal an earlier record of their seq byte for byte. Only records out of order are read again. */
+export async function findRepeats(file: OpenFile, scan: LogScan): Promise<ReadonlySet<object>> {
+  const first: Range[] = []
+  const repeats = new Set<object>()
+  for (const { item, event } of recordsOf(scan)) {
+    const earlier = first[event.seq]
+    if (earlier !== undefined) {
+      if ((await contentOf(file, earlier)) === (await contentOf(file, item))) repeats.add(item)
+    } else if (event.seq === first.length) first.push(item)
+  }
+  return repeats
+}
+
+/** The header of a log. Throws `header/newer-version` and `header/invalid`. SPEC 5.2. */
+export function headerOf(value: unknown, path: string, id?: SessionId): SessionHeader {
+  let header: SessionHeader
+  try {
+    header = parseSessionHeader(value)
+  } catch (cause) {
+    const isNewer = cause instanceof SessionError && cause.code === 'header/newer-version'
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new PersistenceError(isNewer ? 'header/newer-version' : 'header/invalid', `${path}: ${why}`, { cause })
+  }
+  if (id !== undefined && header.id !== id) throw new PersistenceError('header/invalid', `${path} holds session ${JSON.stringify(header.id)}, not ${JSON.stringify(id)}`)
+  return header
+}
+
+/** A log that was read and found sound. */
+export interface ReadLog extends GoodLog {
+  readonly header: SessionHeader
+}
+
+/** Reads and judges a log; undefined for an empty one. Throws `SessionCorruptionError` and the codes of `headerOf`. Changes nothing. */
+export async function readLog(file: OpenFile, size: number, path: string, id: SessionId): Promise<ReadLog | undefined> {
+  const scan = await scanLog(file, size)
+  // Before anything is judged: records of a newer version may not be what they look like.
+  const header = typeof scan.header.value === 'object' && scan.header.value !== null ? headerOf(scan.header.value, path, id) : undefined
+  const verdict = judgeLog(scan, await findRepeats(file, scan))
+  if (verdict.kind === 'corrupt') {
+    const { what, start, end, line, seq } = verdict
+    throw new SessionCorruptionError(what, { path, start, end, line, ...(seq === undefined ? {} : { seq }) })
+  }
+  return verdict.kind === 'empty' || header === undefined ? undefined : { ...verdict, header }
+}
