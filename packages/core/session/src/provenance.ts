@@ -40,7 +40,8 @@ function origins(seq: SessionSeq, bySeq: ReadonlyMap<SessionSeq, SurfaceReplacem
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const replacement = bySeq.get(next)
     if (replacement === undefined) found.push(next)
-    else pending.push(...replacement.shadowedSeqs.toReversed())
+    // One by one: a range may be longer than an argument list can be.
+    else for (const seq of replacement.shadowedSeqs.toReversed()) pending.push(seq)
   }
   return found
 }

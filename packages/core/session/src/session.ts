@@ -197,8 +197,11 @@ export class Session {
   ): SessionEvent
   append(type: string, data: unknown, intent?: unknown): SessionEvent {
     const seq = this.#log.length as SessionSeq
-    if (this.#isDeciding) refuse({ seq, type }, 'append/reentrant', 'append from session/event, which runs after the commit')
+    if (this.#isDeciding)
+      refuse({ seq, type }, 'append/reentrant', 'append from session/event, which runs after the commit')
     const event = acceptAppend({ type, data, intent, seq, time: this.#now() }, this.vocabulary)
+    // The clock, an accessor of the payload or a schema may have appended: then this event's seq is taken.
+    if (this.#log.length !== seq) refuse({ seq, type }, 'append/reentrant', 'something it called appended meanwhile')
     const plan = this.#manager.validateNext(event)
     const observers = this.#observing.current
     this.#decide(event)
@@ -254,7 +257,8 @@ export class Session {
     this.#isDelivering = true
     for (let next = this.#deliveries.shift(); next !== undefined; next = this.#deliveries.shift()) {
       const [delivered, audience] = next
-      for (const listener of audience) this.#listenerErrors.contain(listener, delivered, () => listener(delivered, this))
+      for (const listener of audience)
+        this.#listenerErrors.contain(listener, delivered, () => listener(delivered, this))
     }
     this.#isDelivering = false
   }
