@@ -25,9 +25,13 @@ describe('Anthropic Messages rules', () => {
 
   it('a value of any shape gets violations, never an exception', () => {
     fc.assert(
-      fc.property(fc.oneof(fc.anything(), jsonLikeRequest), fc.constantFrom('transcript', 'request'), (value, profile) => {
-        expect(Array.isArray(validateAnthropic(value, { profile }))).toBe(true)
-      }),
+      fc.property(
+        fc.oneof(fc.anything(), jsonLikeRequest),
+        fc.constantFrom('transcript', 'request'),
+        (value, profile) => {
+          expect(Array.isArray(validateAnthropic(value, { profile }))).toBe(true)
+        },
+      ),
       { numRuns: 500 },
     )
   })

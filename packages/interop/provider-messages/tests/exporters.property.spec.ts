@@ -6,7 +6,7 @@ import type { AnthropicExportOptions, AnthropicThinking } from '../src/index.ts'
 import { anyEntries } from './fixtures/derived-lists.ts'
 import { user } from './fixtures/messages.ts'
 
-const RUNS = { numRuns: 1500 }
+const RUNS = { numRuns: 600 }
 const MODEL = 'claude-sonnet-4-5'
 const bytes = (ref: { attachmentId: string }): Uint8Array | undefined => {
   return ref.attachmentId.endsWith('1') ? undefined : new Uint8Array([1, 2, 3])
@@ -56,7 +56,7 @@ describe('every derived list', () => {
         }
         expect(validateAnthropic({ model: MODEL, max_tokens: 9, ...wire }, { profile: 'request' })).toEqual([])
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
     expect(off).toBeGreaterThan(10)
   })
@@ -78,14 +78,17 @@ describe('every derived list', () => {
     fc.assert(
       fc.property(anyEntries, anyOptions, (entries, options) => {
         const list = entries.flat()
-        for (const write of [(l: readonly Message[]) => toAnthropic(l, options), (l: readonly Message[]) => toOpenAiChat(l)]) {
+        for (const write of [
+          (l: readonly Message[]) => toAnthropic(l, options),
+          (l: readonly Message[]) => toOpenAiChat(l),
+        ]) {
           const wire = write(list)
           expect(JSON.stringify(write(copy(list)))).toBe(JSON.stringify(wire))
           expect(JSON.parse(JSON.stringify(wire))).toEqual(wire)
           expect(structuredClone(wire)).toEqual(wire)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   })
 
@@ -96,7 +99,10 @@ describe('every derived list', () => {
         const shorter = entries.slice(0, cut).flat()
         const longer = entries.flat()
         const options = { image: bytes, model: MODEL, ...(isSigned ? { intactThrough: longer.length } : {}) }
-        for (const write of [(l: readonly Message[]) => toAnthropic(l, options), (l: readonly Message[]) => toOpenAiChat(l, options)]) {
+        for (const write of [
+          (l: readonly Message[]) => toAnthropic(l, options),
+          (l: readonly Message[]) => toOpenAiChat(l, options),
+        ]) {
           const early = write(shorter).messages
           expect(JSON.stringify(write(longer).messages.slice(0, early.length))).toBe(JSON.stringify(early))
         }
@@ -117,7 +123,7 @@ describe('every derived list', () => {
         const chat = toOpenAiChat(list, { alternate: true }).messages.map((message) => message.role)
         expect(chat.some((role, index) => role !== 'tool' && role === chat[index - 1])).toBe(false)
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   })
 

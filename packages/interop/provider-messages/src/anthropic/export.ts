@@ -116,7 +116,10 @@ function assistantBlocks(part: AssistantPart): Extract<AnthropicMessage, { role:
 function joinByRole(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
   return runs(messages, (left, right) => left.role === right.role).map((run): AnthropicMessage => {
     if (run[0]?.role === 'assistant') {
-      return { role: 'assistant', content: run.flatMap((message) => (message.role === 'assistant' ? message.content : [])) }
+      return {
+        role: 'assistant',
+        content: run.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
+      }
     }
     return { role: 'user', content: run.flatMap((message) => (message.role === 'user' ? message.content : [])) }
   })
@@ -125,10 +128,16 @@ function joinByRole(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
 function refuseOverBudget(body: { readonly messages: readonly AnthropicMessage[] }, limits: AnthropicLimits): void {
   const count = body.messages.length
   if (count > limits.messages) {
-    throw new ProviderMessagesError('budget/messages', `${count} messages, over ${limits.messages}: compact the session`)
+    throw new ProviderMessagesError(
+      'budget/messages',
+      `${count} messages, over ${limits.messages}: compact the session`,
+    )
   }
   const bytes = jsonBytes(body) ?? 0
   if (bytes > limits.bytes) {
-    throw new ProviderMessagesError('budget/bytes', `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`)
+    throw new ProviderMessagesError(
+      'budget/bytes',
+      `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`,
+    )
   }
 }

@@ -24,4 +24,9 @@ export const ANTHROPIC_LIMITS: AnthropicLimits = {
 }
 
 /** Media types of images that the API takes. */
-export const ANTHROPIC_IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+export const ANTHROPIC_IMAGE_TYPES: ReadonlySet<string> = new Set([
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+])

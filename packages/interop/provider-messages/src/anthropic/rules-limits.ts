@@ -18,7 +18,9 @@ const maxTokens: AnthropicRule = {
     if (value === undefined) return at('field required')
     if (!Number.isInteger(value) || (value as number) < 0) return at(`${describe(value)} is no number of tokens`)
     const cap = view.limits.maxOutputTokens
-    return cap !== undefined && (value as number) > cap ? at(`${describe(value)} is over the model's cap of ${cap}`) : []
+    return cap !== undefined && (value as number) > cap
+      ? at(`${describe(value)} is over the model's cap of ${cap}`)
+      : []
   },
 }
 
@@ -28,14 +30,18 @@ const cacheMarks: AnthropicRule = {
   profile: 'transcript',
   about: 'At most 4 blocks carry cache_control, and none with a ttl of 1h comes after one of 5m.',
   check(view) {
-    const tools = elements(member(view.request, 'tools')).map((tool, index) => ({ path: `tools.${index}`, value: tool }))
+    const tools = elements(member(view.request, 'tools')).map((tool, index) => ({
+      path: `tools.${index}`,
+      value: tool,
+    }))
     const marks = [...tools, ...view.system, ...allBlocks(view.items)].flatMap(({ path, value }) => {
       const mark = member(value, 'cache_control')
       return isRecord(mark) ? [{ path: `${path}.cache_control`, isLong: member(mark, 'ttl') === '1h' }] : []
     })
     const firstShort = marks.findIndex((mark) => !mark.isLong)
     return marks.flatMap(({ path, isLong }, index) => {
-      if (index >= 4) return [{ rule: 'A28', path, message: 'a maximum of 4 blocks with cache_control may be provided' }]
+      if (index >= 4)
+        return [{ rule: 'A28', path, message: 'a maximum of 4 blocks with cache_control may be provided' }]
       if (!isLong || firstShort < 0 || index < firstShort) return []
       return [{ rule: 'A28', path, message: "a ttl='1h' block must not come after a ttl='5m' block" }]
     })
@@ -59,7 +65,11 @@ const images: AnthropicRule = {
   },
 }
 
-function imageFaults({ path, value }: BlockView, maxBytes: number, maxSide: number): { path: string; message: string }[] {
+function imageFaults(
+  { path, value }: BlockView,
+  maxBytes: number,
+  maxSide: number,
+): { path: string; message: string }[] {
   const source = member(value, 'source')
   if (member(source, 'type') !== 'base64') return []
   const type = member(source, 'media_type')
@@ -85,7 +95,8 @@ const bodySize: AnthropicRule = {
     const found: Violation[] = []
     const { limits } = view
     if (bytes > limits.bytes) found.push({ rule: 'A30', path: '', message: `${bytes} bytes, over ${limits.bytes}` })
-    if (count > limits.messages) found.push({ rule: 'A30', path: 'messages', message: `over ${limits.messages} messages` })
+    if (count > limits.messages)
+      found.push({ rule: 'A30', path: 'messages', message: `over ${limits.messages} messages` })
     return found
   },
 }

@@ -51,7 +51,11 @@ const initialSystemOutside: AnthropicRule = {
     view.turns
       .slice(0, 1)
       .filter((turn) => turn.role === 'system')
-      .map(({ path }) => ({ rule: 'A7', path, message: "use the top-level 'system' parameter for the initial prompt" })),
+      .map(({ path }) => ({
+        rule: 'A7',
+        path,
+        message: "use the top-level 'system' parameter for the initial prompt",
+      })),
 }
 
 const systemRoleSupported: AnthropicRule = {

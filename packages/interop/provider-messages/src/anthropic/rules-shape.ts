@@ -46,9 +46,11 @@ function contentShape(
     if (typeof type !== 'string') return [at(where, 'a content block is an object with a type')]
     const missing = (STRING_MEMBERS.get(type) ?? []).filter((name) => typeof member(block, name) !== 'string')
     const found = missing.map((name) => at(`${where}.${name}`, `a ${type} block needs a string here`))
-    if (type === 'image' && !isRecord(member(block, 'source'))) found.push(at(`${where}.source`, 'an image has a source'))
+    if (type === 'image' && !isRecord(member(block, 'source')))
+      found.push(at(`${where}.source`, 'an image has a source'))
     if (type === 'tool_result' && isNested) found.push(at(where, 'a tool_result does not stand inside another'))
-    else if (type === 'tool_result') found.push(...contentShape(member(block, 'content') ?? '', `${where}.content`, at, true))
+    else if (type === 'tool_result')
+      found.push(...contentShape(member(block, 'content') ?? '', `${where}.content`, at, true))
     return found
   })
 }
@@ -79,7 +81,8 @@ const items: AnthropicRule = {
     const found = isEmpty ? [at('messages', 'at least one message is required')] : []
     for (const item of view.items) {
       const { path, role } = item
-      if (!['user', 'assistant', 'system'].includes(role)) found.push(at(`${path}.role`, `unexpected role ${describe(role)}`))
+      if (!['user', 'assistant', 'system'].includes(role))
+        found.push(at(`${path}.role`, `unexpected role ${describe(role)}`))
       for (const key of Object.keys(item.value)) {
         if (key === 'role' || key === 'content' || (key === 'output_config' && role === 'system')) continue
         found.push(at(`${path}.${key}`, 'extra inputs are not permitted'))
@@ -138,7 +141,11 @@ const wellFormed: AnthropicRule = {
     const found: Violation[] = []
     walkStrings(sentPart(request, config.profile), '', (text, path) => {
       if (isWellFormed(text)) return
-      found.push({ rule: 'A31', path: toWellFormed(path.slice(1)), message: 'not valid JSON: a surrogate stands alone' })
+      found.push({
+        rule: 'A31',
+        path: toWellFormed(path.slice(1)),
+        message: 'not valid JSON: a surrogate stands alone',
+      })
     })
     return found
   },

@@ -32,7 +32,9 @@ const loopBeginsWithThinking: AnthropicRule = {
     if (member(view.thinking, 'type') !== 'enabled') return []
     const first = openLoopStart(view.turns)?.blocks[0]
     if (first === undefined || THINKING.has(first.type)) return []
-    return [{ rule: 'A24', path: first.path, message: `expected thinking or redacted_thinking, but found ${first.type}` }]
+    return [
+      { rule: 'A24', path: first.path, message: `expected thinking or redacted_thinking, but found ${first.type}` },
+    ]
   },
 }
 
@@ -62,7 +64,8 @@ const thinkingSupported: AnthropicRule = {
     const type = member(view.thinking, 'type')
     const isNew = isAtLeast(model, 4, 7)
     if (type === 'enabled' && isNew) at('thinking.type', 'manual thinking is not supported for this model')
-    if (type === 'adaptive' && !isAtLeast(model, 4, 6)) at('thinking.type', 'adaptive thinking is not supported on this model')
+    if (type === 'adaptive' && !isAtLeast(model, 4, 6))
+      at('thinking.type', 'adaptive thinking is not supported on this model')
     if (type === 'disabled' && !canDisableThinking(model)) at('thinking.type', 'this model cannot disable thinking')
     for (const [name, usual] of SAMPLING) {
       const value = member(view.request, name) ?? usual
@@ -104,7 +107,11 @@ const thinkingNotLast: AnthropicRule = {
       .filter((turn) => turn.role === 'assistant')
       .flatMap((turn) => turn.blocks.slice(-1))
       .filter((block) => THINKING.has(block.type))
-      .map(({ path, type }) => ({ rule: 'A36', path, message: `the final block of an assistant message cannot be ${type}` })),
+      .map(({ path, type }) => ({
+        rule: 'A36',
+        path,
+        message: `the final block of an assistant message cannot be ${type}`,
+      })),
 }
 
 /** Rules on thinking and other signed blocks. `A36` is not in the numbered table. */

@@ -22,7 +22,9 @@ export function isReplayable(message: Message, signer: Signer): boolean {
   const isSealed = content.every((block, index) => {
     return block.type !== 'reasoning' || thinkingBlock(block.text, replay[index]) !== undefined
   })
-  const isVisible = content.map((block) => block.type === 'tool-call' || (block.type === 'text' && !isBlank(block.text)))
+  const isVisible = content.map(
+    (block) => block.type === 'tool-call' || (block.type === 'text' && !isBlank(block.text)),
+  )
   return isSealed && isVisible.lastIndexOf(true) > content.findLastIndex((block) => block.type === 'reasoning')
 }
 

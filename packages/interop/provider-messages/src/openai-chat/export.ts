@@ -50,14 +50,18 @@ export function toOpenAiChat(messages: readonly Message[], options: OpenAiChatEx
   const all = head.length > 0 ? [{ role: 'system' as const, content: textContent(head) }, ...wire] : wire
   const bytes = jsonBytes(all) ?? 0
   if (bytes > limits.bytes) {
-    throw new ProviderMessagesError('budget/bytes', `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`)
+    throw new ProviderMessagesError(
+      'budget/bytes',
+      `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`,
+    )
   }
   return { messages: all, report: { notes, toolNames: toolNames.entries(), thinkingOff: false } }
 }
 
 function wireMessage(turn: Turn, limits: OpenAiChatLimits): OpenAiChatMessage {
   if (turn.role === 'user') return { role: 'user', content: userContent(turn.parts) }
-  if (turn.role === 'result') return { role: 'tool', tool_call_id: turn.callId, content: textContent(turn.parts.filter(isText)) }
+  if (turn.role === 'result')
+    return { role: 'tool', tool_call_id: turn.callId, content: textContent(turn.parts.filter(isText)) }
   const calls = turn.parts.flatMap(toolCall)
   if (calls.length > limits.toolCalls) {
     const what = `an assistant message has ${calls.length} calls, over ${limits.toolCalls}`
@@ -86,6 +90,8 @@ function userContent(parts: readonly Part[]): string | readonly (OpenAiTextPart 
   const [first] = parts
   if (parts.length === 1 && first?.type === 'text') return first.text
   return parts.map((part) => {
-    return part.type === 'text' ? part : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } }
+    return part.type === 'text'
+      ? part
+      : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } }
   })
 }

@@ -44,8 +44,11 @@ const toolsWithReasoning: OpenAiChatRule = {
     const version = GPT_WITHOUT_TOOLS.exec(model ?? '')?.[1]
     const hasTools = elements(member(request, 'tools')).some((tool) => member(tool, 'type') === 'function')
     const effort = member(request, 'reasoning_effort')
-    if (version === undefined || !hasTools || effort === 'none' || (effort === undefined && version !== '5.6')) return []
-    return [{ rule: 'OC10', path: 'reasoning_effort', message: "function tools need reasoning_effort set to 'none' here" }]
+    if (version === undefined || !hasTools || effort === 'none' || (effort === undefined && version !== '5.6'))
+      return []
+    return [
+      { rule: 'OC10', path: 'reasoning_effort', message: "function tools need reasoning_effort set to 'none' here" },
+    ]
   },
 }
 

@@ -43,7 +43,8 @@ function messageShape({ path, role, value, parts }: MessageView, at: At): Violat
   const content = elements(member(value, 'content'))
   if (parts.length < content.length) found.push(at(`${path}.content`, 'a content part is an object with a type'))
   for (const part of parts) {
-    if (takes?.includes(part.type) === false) found.push(at(part.path, `a ${role} message takes no ${describe(part.type)} part`))
+    if (takes?.includes(part.type) === false)
+      found.push(at(part.path, `a ${role} message takes no ${describe(part.type)} part`))
     else if (part.type === 'text' && typeof member(part.value, 'text') !== 'string') {
       found.push(at(`${part.path}.text`, 'a text part needs a string here'))
     } else if (part.type === 'image_url' && typeof member(member(part.value, 'image_url'), 'url') !== 'string') {
@@ -54,7 +55,8 @@ function messageShape({ path, role, value, parts }: MessageView, at: At): Violat
     found.push(at(`${path}.tool_call_id`, 'a tool message needs the id of its call'))
   }
   const calls = role === 'assistant' ? (member(value, 'tool_calls') ?? []) : []
-  if (!Array.isArray(calls)) return [...found, at(`${path}.tool_calls`, `tool_calls is ${describe(calls)}, not an array`)]
+  if (!Array.isArray(calls))
+    return [...found, at(`${path}.tool_calls`, `tool_calls is ${describe(calls)}, not an array`)]
   return [...found, ...elements(calls).flatMap((call, index) => callShape(call, `${path}.tool_calls.${index}`, at))]
 }
 
@@ -90,7 +92,8 @@ const content: OpenAiChatRule = {
     view.messages.flatMap(({ path, role, value }) => {
       const given = member(value, 'content') ?? null
       if (typeof given === 'string' || Array.isArray(given)) return []
-      const isOptional = role === 'assistant' && CONTENT_OPTIONAL_WITH.some((name) => (member(value, name) ?? null) !== null)
+      const isOptional =
+        role === 'assistant' && CONTENT_OPTIONAL_WITH.some((name) => (member(value, name) ?? null) !== null)
       if (given === null && (isOptional || role === 'function')) return []
       return [{ rule: 'OC3', path: `${path}.content`, message: `expected a string, got ${describe(given)}` }]
     }),

@@ -34,7 +34,11 @@ const callsAnswered: OpenAiChatRule = {
     view.batches.flatMap(({ message, results }) => {
       const answered = new Set(results.map(answeredId))
       const missing = message.calls.filter((call) => !answered.has(call.id))
-      return missing.map(({ path, id }) => ({ rule: 'OC5', path, message: `call ${describe(id)} has no response message` }))
+      return missing.map(({ path, id }) => ({
+        rule: 'OC5',
+        path,
+        message: `call ${describe(id)} has no response message`,
+      }))
     }),
 }
 
@@ -63,7 +67,11 @@ const callIdLength: OpenAiChatRule = {
     view.messages
       .flatMap((message) => message.calls)
       .filter((call) => call.id.length > 40)
-      .map(({ path, id }) => ({ rule: 'OC7', path: `${path}.id`, message: `string too long: ${id.length}, maximum 40` })),
+      .map(({ path, id }) => ({
+        rule: 'OC7',
+        path: `${path}.id`,
+        message: `string too long: ${id.length}, maximum 40`,
+      })),
 }
 
 const toolNames: OpenAiChatRule = {

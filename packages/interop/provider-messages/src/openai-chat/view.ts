@@ -48,7 +48,9 @@ export interface OpenAiChatView {
 
 /** Reads a parsed request body of any shape. Never throws. */
 export function viewOpenAiChat(request: unknown, config: OpenAiChatCheckConfig): OpenAiChatView {
-  const messages = elements(member(request, 'messages')).flatMap((value, index) => readMessage(value, `messages.${index}`))
+  const messages = elements(member(request, 'messages')).flatMap((value, index) =>
+    readMessage(value, `messages.${index}`),
+  )
   const model = config.model ?? member(request, 'model')
   return {
     request,
@@ -74,7 +76,9 @@ function readMessage(value: unknown, path: string): MessageView[] {
     return isRecord(part) && typeof type === 'string' ? [{ path: `${path}.content.${index}`, type, value: part }] : []
   })
   const calls = role === 'assistant' ? elements(member(value, 'tool_calls')) : []
-  return [{ path, role, value, parts, calls: calls.flatMap((call, index) => readCall(call, `${path}.tool_calls.${index}`)) }]
+  return [
+    { path, role, value, parts, calls: calls.flatMap((call, index) => readCall(call, `${path}.tool_calls.${index}`)) },
+  ]
 }
 
 function readCall(call: unknown, path: string): CallView[] {

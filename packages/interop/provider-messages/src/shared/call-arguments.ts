@@ -30,7 +30,12 @@ export function callArguments(raw: string): CallArguments {
   }
   const state = { isMended: !isWellFormed(raw) }
   const mended = mend(value, state) as JsonObject
-  return { value: mended, text: state.isMended ? JSON.stringify(mended) : raw, isMarked: false, isMended: state.isMended }
+  return {
+    value: mended,
+    text: state.isMended ? JSON.stringify(mended) : raw,
+    isMarked: false,
+    isMended: state.isMended,
+  }
 }
 
 function parseObject(raw: string): JsonObject | undefined {

@@ -3,7 +3,14 @@ import { ProviderMessagesError } from '../errors.ts'
 import { callArguments } from './call-arguments.ts'
 import type { CallArguments } from './call-arguments.ts'
 import type { CallIds } from './call-ids.ts'
-import { EMPTY_RESULT_TEXT, EMPTY_USER_TEXT, framedSystemText, MOVED_IMAGES_TEXT, movedImageText, OPENING_TEXT } from './fixed-texts.ts'
+import {
+  EMPTY_RESULT_TEXT,
+  EMPTY_USER_TEXT,
+  framedSystemText,
+  MOVED_IMAGES_TEXT,
+  movedImageText,
+  OPENING_TEXT,
+} from './fixed-texts.ts'
 import type { ImagePart, Images, TextPart } from './images.ts'
 import { member } from './json-reader.ts'
 import type { ExportNote, ExportNoteCode } from './report.ts'
@@ -136,7 +143,10 @@ class Planner {
 
   #call(id: string, name: string, raw: string, message: Message): AssistantPart {
     if (this.#open.has(id)) {
-      throw new ProviderMessagesError('messages/duplicate-call', `message ${message.id} opens call ${id}, which is open already`)
+      throw new ProviderMessagesError(
+        'messages/duplicate-call',
+        `message ${message.id} opens call ${id}, which is open already`,
+      )
     }
     const wire = this.#target.callIds.take(id)
     this.#open.set(id, wire)
@@ -149,7 +159,10 @@ class Planner {
 
   #result(message: Message, block: ToolResultBlock): void {
     if (message.content.length > 1) {
-      throw new ProviderMessagesError('messages/invalid', `message ${message.id} has more than its one tool-result block`)
+      throw new ProviderMessagesError(
+        'messages/invalid',
+        `message ${message.id} has more than its one tool-result block`,
+      )
     }
     const callId = this.#open.get(block.toolCallId)
     if (callId === undefined) {
@@ -208,7 +221,10 @@ class Planner {
 
   #leaveOut(type: string, message: Message): [] {
     if (message.role !== 'user' || type === 'tool-call' || type === 'tool-result') {
-      throw new ProviderMessagesError('messages/invalid', `message ${message.id} has a ${type} block where none may stand`)
+      throw new ProviderMessagesError(
+        'messages/invalid',
+        `message ${message.id} has a ${type} block where none may stand`,
+      )
     }
     this.#note('block/left-out', message, type)
     return []
@@ -231,7 +247,8 @@ export function joinNeighbours(turns: readonly Turn[]): Turn[] {
   return runs(turns, (left, right) => left.role === right.role && left.role !== 'result').flatMap((run): Turn[] => {
     const [first] = run
     if (first === undefined || first.role === 'result') return run
-    if (first.role === 'user') return [{ role: 'user', parts: run.flatMap((turn) => (turn.role === 'user' ? turn.parts : [])) }]
+    if (first.role === 'user')
+      return [{ role: 'user', parts: run.flatMap((turn) => (turn.role === 'user' ? turn.parts : [])) }]
     return [{ ...first, parts: run.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : [])) }]
   })
 }

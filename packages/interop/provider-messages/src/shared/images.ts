@@ -71,7 +71,10 @@ export class Images {
     const { images, manyImages = Infinity, manyImagesSide = Infinity } = this.#limits
     const count = this.#sent.length
     if (count > images) {
-      throw new ProviderMessagesError('budget/images', `${count} images, over ${images}: prune older ones from the session`)
+      throw new ProviderMessagesError(
+        'budget/images',
+        `${count} images, over ${images}: prune older ones from the session`,
+      )
     }
     if (count > manyImages) for (const ref of this.#sent) this.#refuseSide(ref, manyImagesSide)
   }

@@ -49,7 +49,11 @@ export function walkStrings(
     const parent = next.path
     const children = Array.isArray(next.value)
       ? Array.from(next.value as readonly unknown[], (child, index) => ({ value: child, path: `${parent}.${index}` }))
-      : Object.entries(next.value).map(([key, child]: [string, unknown]) => ({ value: child, path: `${parent}.${key}`, key }))
+      : Object.entries(next.value).map(([key, child]: [string, unknown]) => ({
+          value: child,
+          path: `${parent}.${key}`,
+          key,
+        }))
     for (const child of children.reverse()) stack.push(child)
   }
 }
