@@ -1,7 +1,7 @@
 import { defineConfig } from 'tsup'
 
 export default defineConfig({
-  entry: ['src/index.ts'],
+  entry: ['src/index.ts', 'src/contract-suite.ts'],
   format: ['esm'],
   target: 'es2023',
   dts: true,

@@ -13,5 +13,9 @@ export type {
   SessionQuery,
   SessionStat,
 } from './contract.ts'
+export { memoryPersistence } from './memory.ts'
+export type { MemoryShelves } from './memory.ts'
+export { persistSession } from './write-behind.ts'
+export type { PersistSessionOptions, PersistedSession } from './write-behind.ts'
 export { WriteQueue } from './write-queue.ts'
 export type { WriteQueueOptions } from './write-queue.ts'
