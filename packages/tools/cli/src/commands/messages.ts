@@ -1,0 +1,55 @@
+import { type Message, deriveMessagesAt } from '@palimpsest/session'
+import { toAnthropic, toOpenAiChat } from '@palimpsest/provider-messages'
+import { type Command, Option } from 'commander'
+import { loadImages } from '../attachments.ts'
+import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
+import { blockLine, speaker } from '../render/message.ts'
+import { count, oneLine, wrap } from '../render/text.ts'
+import { parseSeq, readSession, withStore } from '../store.ts'
+
+interface MessagesOptions extends CommonOptions {
+  readonly at?: string
+  readonly format: 'derived' | 'anthropic' | 'openai'
+}
+
+/** `palimpsest messages`: what the model sees, as messages. */
+export function messagesCommand(cli: Cli): Command {
+  return command({
+    name: 'messages',
+    summary: 'show the messages that the model sees',
+    description:
+      'Derives the messages from the log, now or right after an event. With a provider as format they are in the form that it takes, as JSON.',
+    examples: [
+      'palimpsest messages last',
+      'palimpsest messages last --at 120 --json',
+      'palimpsest messages last --format anthropic > request.json',
+    ],
+  })
+    .argument('[session]', sessionHelp, 'last')
+    .option('--at <seq>', 'what the model saw right after this event')
+    .addOption(new Option('--format <format>', 'form of the messages').choices(['derived', 'anthropic', 'openai']).default('derived'))
+    .action(async (name: string, options: MessagesOptions) => {
+      await withStore(cli.io, options, async (store) => {
+        const { session } = await readSession(store, name)
+        const { events } = session
+        const messages = deriveMessagesAt(events, options.at === undefined ? events.length - 1 : parseSeq(options.at, events, -1))
+        if (options.format === 'derived') {
+          print(cli, options, { messages }, () => render(cli, messages))
+          return
+        }
+        const image = await loadImages(events, store.attachments(session.id))
+        const exported = options.format === 'anthropic' ? toAnthropic(messages, { image }) : toOpenAiChat(messages, { image })
+        print(cli, { ...options, json: true }, exported, () => '')
+      })
+    })
+}
+
+function render({ io, style }: Cli, messages: readonly Message[]): string {
+  const columns = Math.max(40, io.columns - 4)
+  const shown = messages.map((message, index) => {
+    const head = `${style('dim', `${index + 1}.`)} ${style('bold', speaker(message))} ${style('dim', oneLine(message.id))}`
+    const lines = message.content.flatMap((block) => wrap(blockLine(block), columns).map((line) => `    ${line}`))
+    return `${[head, ...lines].join('\n')}\n`
+  })
+  return `${shown.join('')}${style('dim', count(messages.length, 'message'))}\n`
+}

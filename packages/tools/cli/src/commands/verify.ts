@@ -1,0 +1,92 @@
+import type { Finding, SessionId } from '@palimpsest/session'
+import { PersistenceError, type SessionPersistence } from '@palimpsest/session-persistence'
+import type { Command } from 'commander'
+import { loadImages } from '../attachments.ts'
+import { checkAttachments } from '../checks/attachments.ts'
+import { checkLog, checkStreams } from '../checks/log.ts'
+import { checkProviders } from '../checks/providers.ts'
+import { recoveryFindings } from '../checks/recovery.ts'
+import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
+import { CliError, EXIT, isAboutLog } from '../exit.ts'
+import { Progress } from '../io.ts'
+import { areBad, findingLines } from '../render/findings.ts'
+import { count, oneLine } from '../render/text.ts'
+import { listSessions, readStored, resolveSession, withStore } from '../store.ts'
+
+interface VerifyOptions extends CommonOptions {
+  readonly all?: true
+  readonly streams?: true
+}
+
+interface Verified {
+  readonly id: SessionId
+  readonly findings: readonly Finding[]
+}
+
+/** `palimpsest verify`: everything that could be wrong with a session, from its bytes to what a provider would say. */
+export function verifyCommand(cli: Cli): Command {
+  return command({
+    name: 'verify',
+    summary: 'check a session, from its bytes to what a provider would say',
+    description:
+      'Checks the log, every rule of acceptance, turns and steps, attachments, and that Anthropic and OpenAI would take the derived messages. Changes nothing. Exits with 1 when there is an error or a warning; what is only `info` needs nothing done.',
+    examples: ['palimpsest verify last', 'palimpsest verify --all', 'palimpsest verify 29ccd257 --streams --json'],
+  })
+    .argument('[session]', `${sessionHelp} (default: last)`)
+    .option('--all', 'every session of the store')
+    .option('--streams', 'also replay the recorded provider streams against their messages')
+    .action(async (name: string | undefined, options: VerifyOptions) => {
+      if (name !== undefined && options.all === true) {
+        throw new CliError('option/invalid', 'give a session or --all, not both')
+      }
+      await withStore(cli.io, options, async (store) => {
+        const ids = options.all === true ? (await listSessions(store)).map(({ header }) => header.id) : [await resolveSession(store, name ?? 'last')]
+        const progress = new Progress(cli.io)
+        const verified: Verified[] = []
+        for (const [index, id] of ids.entries()) {
+          progress.show(`verifying ${index + 1} of ${ids.length}`)
+          verified.push({ id, findings: await verifySession(store, id, options.streams === true) })
+        }
+        progress.done()
+        const isBad = verified.some(({ findings }) => areBad(findings))
+        if (isBad) cli.end(EXIT.finding)
+        print(cli, options, toJson(verified, !isBad, options.all === true), () => render(cli, verified))
+      })
+    })
+}
+
+async function verifySession(store: SessionPersistence, id: SessionId, isWithStreams: boolean): Promise<Finding[]> {
+  try {
+    const stored = await readStored(store, id)
+    const { findings, session } = checkLog(stored, id)
+    const attachments = store.attachments(id)
+    const found = [
+      ...recoveryFindings(stored.recovered, id),
+      ...findings,
+      ...(await checkAttachments(stored.events, attachments, stored.header.importedFrom?.source)),
+      ...(isWithStreams ? checkStreams(stored.events) : []),
+    ]
+    if (session === undefined || found.some(({ code }) => code === 'session/running')) return found
+    return [...found, ...checkProviders(session.deriveMessages(), await loadImages(stored.events, attachments))]
+  } catch (error) {
+    if (!(error instanceof PersistenceError) || !isAboutLog(error.code)) throw error
+    const fix = error.code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${id}`
+    return [{ code: error.code, severity: 'error', message: error.message, fix }]
+  }
+}
+
+function toJson(verified: readonly Verified[], ok: boolean, isAll: boolean): object {
+  const findings = verified.flatMap(({ id, findings: found }) => found.map((finding) => (isAll ? { session: id, ...finding } : finding)))
+  return { ok, findings }
+}
+
+function render({ io, style }: Cli, verified: readonly Verified[]): string {
+  if (verified.length === 0) return 'No session yet: nothing to verify.\n'
+  const lines = verified.map(({ id, findings }) => {
+    const verdict = areBad(findings) ? style('red', 'not sound') : style('green', 'sound')
+    return `${style('bold', oneLine(id))}: ${verdict}\n${findingLines(findings, io.columns, style)}`
+  })
+  const bad = verified.filter(({ findings }) => areBad(findings)).length
+  const summary = verified.length > 1 ? `${style('dim', `${count(verified.length, 'session')}, ${bad} not sound`)}\n` : ''
+  return `${lines.join('')}${summary}`
+}

@@ -1,0 +1,60 @@
+import { homedir } from 'node:os'
+import { isatty } from 'node:tty'
+
+/** Everything that a command touches of its process, so that tests run it without one. */
+export interface Io {
+  readonly stdout: (text: string) => void
+  readonly stderr: (text: string) => void
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The user's home directory. */
+  readonly home: string
+  /** Columns of the terminal, 100 where there is none. */
+  readonly columns: number
+  readonly isStdoutTty: boolean
+  readonly isStderrTty: boolean
+  /** This command's own file: the demonstration starts a second process from it. */
+  readonly program: string
+}
+
+/** The process as it is. `program` is an absolute path. */
+export function processIo(program: string): Io {
+  return {
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    env: process.env,
+    home: homedir(),
+    columns: process.stdout.columns ?? 100,
+    isStdoutTty: isatty(1),
+    isStderrTty: isatty(2),
+    program,
+  }
+}
+
+const PATIENCE_MS = 1000
+const INTERVAL_MS = 100
+
+/**
+ * One line on stderr that says how far a piece of work is: on a terminal only, after a second only, gone when done.
+ */
+export class Progress {
+  readonly #io: Io
+  readonly #startedAt = Date.now()
+  #shownAt = 0
+
+  constructor(io: Io) {
+    this.#io = io
+  }
+
+  show(text: string): void {
+    if (!this.#io.isStderrTty) return
+    const now = Date.now()
+    if (now - this.#startedAt < PATIENCE_MS || now - this.#shownAt < INTERVAL_MS) return
+    this.#shownAt = now
+    this.#io.stderr(`\r\u001B[2K${text}`)
+  }
+
+  done(): void {
+    if (this.#shownAt > 0) this.#io.stderr('\r\u001B[2K')
+    this.#shownAt = 0
+  }
+}

@@ -1,0 +1,33 @@
+import type { ContentBlock, Message } from '@palimpsest/session'
+import { bytes, oneLine } from './text.ts'
+
+/** One line that says what a content block holds. */
+export function blockLine(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return oneLine(block.text)
+    case 'reasoning':
+      return block.text === '' ? '(hidden reasoning)' : `(reasoning) ${oneLine(block.text)}`
+    case 'tool-call':
+      return `${oneLine(block.name)}(${oneLine(block.arguments)})`
+    case 'tool-result':
+      return `${block.isError === true ? 'error: ' : ''}${contentLine(block.content)}`
+    case 'image':
+    case 'document':
+      return `[${block.type} ${oneLine(block.attachment.mediaType)}, ${bytes(block.attachment.bytes)}]`
+    default:
+      return `[${oneLine(String((block as { type?: unknown }).type))}]`
+  }
+}
+
+/** One line for all blocks of a message. */
+export function contentLine(content: readonly ContentBlock[]): string {
+  return content.length === 0 ? '(empty)' : content.map(blockLine).join(' · ')
+}
+
+/** Who speaks, from the reader's view. */
+export function speaker(message: Message): string {
+  if (message.source.kind === 'tool') return 'tool'
+  if (message.source.kind === 'plugin' && message.role === 'user') return 'plugin'
+  return message.role
+}

@@ -1,0 +1,39 @@
+import { Command, CommanderError } from 'commander'
+import { CliState } from './cli.ts'
+import { explainCommand } from './commands/explain.ts'
+import { importCommand } from './commands/import.ts'
+import { lsCommand } from './commands/ls.ts'
+import { messagesCommand } from './commands/messages.ts'
+import { showCommand } from './commands/show.ts'
+import { surfaceCommand } from './commands/surface.ts'
+import { verifyCommand } from './commands/verify.ts'
+import { EXIT, type ExitCode, failureOf } from './exit.ts'
+import type { Io } from './io.ts'
+
+const commands = [importCommand, lsCommand, showCommand, surfaceCommand, messagesCommand, explainCommand, verifyCommand]
+
+/**
+ * Runs one command line, without the program's own name, and answers its exit code: 0, 1 for a finding, 2 for a wrong
+ * command line, 3 when a file or the system refused. Never throws. SPEC 9.
+ */
+export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const cli = new CliState(io)
+  const program = new Command('palimpsest')
+    .description('The session kernel of an LLM agent: every event stays, the surface decides what the model sees.')
+    .helpCommand(false)
+    .addHelpText('after', '\nStart with: palimpsest demo, then palimpsest import\n')
+  for (const make of commands) program.addCommand(make(cli))
+  for (const each of [program, ...program.commands]) {
+    each.exitOverride().configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return cli.exit
+  } catch (error) {
+    // Commander has printed what it has to say; help that was asked for is no mistake.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    const { exit, line } = failureOf(error)
+    io.stderr(`palimpsest: ${line.replaceAll(/\s*\n\s*/g, ' ')}\n`)
+    return exit
+  }
+}

@@ -1,0 +1,6 @@
+import { type Vocabulary, coreEvents } from '@palimpsest/session'
+import { importEvents } from '@palimpsest/transcripts'
+import { salvageEvents } from './salvage/events.ts'
+
+/** Every event type that a package of this repository defines. SPEC 2.2. */
+export const allEvents: Vocabulary = coreEvents.extend(importEvents).extend(salvageEvents)
