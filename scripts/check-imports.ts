@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import ts from 'typescript'
 import { report } from './lib/report.ts'
-import { filesBelow, shown, workspacePackages, type WorkspacePackage } from './lib/workspace.ts'
+import { entryPoints, filesBelow, shown, workspacePackages, type WorkspacePackage } from './lib/workspace.ts'
 
 /** What the sources of a package may import: places (`core/session`) or whole areas (`session`), the most exact key wins. */
 const arrows: Record<string, readonly string[]> = {
@@ -40,12 +40,6 @@ function importsOf(source: string): Import[] {
 
 function packageNameOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
-}
-
-function exportsOf(one: WorkspacePackage): ReadonlySet<string> {
-  const { exports } = one.manifest
-  const subpaths = typeof exports === 'object' && exports !== null ? Object.keys(exports) : []
-  return new Set(subpaths.map((subpath) => one.name + subpath.slice(1)))
 }
 
 function mayImport(from: WorkspacePackage, to: WorkspacePackage): boolean {
@@ -88,7 +82,7 @@ function faultOf(from: WorkspacePackage, file: string, specifier: string): strin
       : `the path leaves ${shown(home)}: reach another package by its name`
   }
   const to = byName.get(packageNameOf(specifier))
-  if (to !== undefined && !exportsOf(to).has(specifier))
+  if (to !== undefined && !entryPoints(to).has(specifier))
     return `${to.name} does not export ${specifier}: add it to its exports or do without`
   return isSource ? sourceFault(from, specifier, to) : testFault(from, to)
 }

@@ -22,7 +22,7 @@ async function complaint(file: string, args: readonly string[]): Promise<string[
 }
 
 /** Fields and files that belong to the workspace must not reach the registry. */
-function leaks(packed: PackageManifest, files: readonly string[]): string[] {
+function leaks({ manifest }: WorkspacePackage, packed: PackageManifest, files: readonly string[]): string[] {
   const ranges = Object.entries({ ...packed.dependencies, ...packed.peerDependencies, ...packed.optionalDependencies })
   const strays = files.filter(
     (file) => !/^(dist\/|package\.json$|README(\.zh)?\.md$|LICENSE$|CHANGELOG\.md$)/.test(file),
@@ -31,6 +31,9 @@ function leaks(packed: PackageManifest, files: readonly string[]): string[] {
     ...(JSON.stringify(packed.exports ?? {}).includes('@palimpsest/source')
       ? ['exports names the source condition: set publishConfig.exports']
       : []),
+    ...Object.keys(manifest.exports ?? {})
+      .filter((subpath) => packed.exports?.[subpath] === undefined)
+      .map((subpath) => `publishConfig.exports lacks ${subpath}`),
     ...(packed.exports === undefined && packed.bin === undefined
       ? ['neither exports nor bin: nothing can be used']
       : []),
@@ -50,7 +53,7 @@ async function faultsOf(one: WorkspacePackage, destination: string): Promise<str
     .trim()
     .split('\n')
     .map((file) => file.replace(/^package\//, ''))
-  const faults = leaks(packed, files)
+  const faults = leaks(one, packed, files)
   const { messages } = await publint({ pack: { tarball: new Uint8Array(readFileSync(filename)).buffer }, strict: true })
   faults.push(...messages.map((message) => `publint: ${formatMessage(message, packed) ?? message.code}`))
   const hasTypes = packed.exports !== undefined

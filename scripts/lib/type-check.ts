@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
-import { repoRoot, workspacePackages } from './workspace.ts'
+import { entryPoints, repoRoot, workspacePackages } from './workspace.ts'
 
 /** A file of TypeScript that is only in memory. */
 export interface VirtualFile {
@@ -15,8 +14,10 @@ export interface VirtualFile {
 
 /** Our packages, by name, on their sources: pages anywhere in the repository may import them. */
 function sourcePaths(): Record<string, string[]> {
-  const entries = workspacePackages().map(({ name, root }) => ({ name, entry: join(root, 'src/index.ts') }))
-  return Object.fromEntries(entries.filter(({ entry }) => existsSync(entry)).map(({ name, entry }) => [name, [entry]]))
+  const entries = workspacePackages().flatMap((one) => [...entryPoints(one)])
+  return Object.fromEntries(
+    entries.flatMap(([specifier, source]) => (source === undefined ? [] : [[specifier, [source]]])),
+  )
 }
 
 function compilerOptions(): ts.CompilerOptions {

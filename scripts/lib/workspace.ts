@@ -7,7 +7,7 @@ export const repoRoot: string = fileURLToPath(new URL('../..', import.meta.url))
 export interface PackageManifest {
   name: string
   private?: boolean
-  exports?: unknown
+  exports?: Record<string, string | Record<string, string>>
   bin?: unknown
   dependencies?: Record<string, string>
   peerDependencies?: Record<string, string>
@@ -22,6 +22,15 @@ export interface WorkspacePackage {
   /** Absolute path. */
   root: string
   manifest: PackageManifest
+}
+
+/** What a package exports: its specifiers (`@palimpsest/session`), each with the source file behind it where there is one. */
+export function entryPoints({ name, root, manifest }: WorkspacePackage): ReadonlyMap<string, string | undefined> {
+  const entries = Object.entries(manifest.exports ?? {}).map(([subpath, target]): [string, string | undefined] => {
+    const source = typeof target === 'string' ? target : target['@palimpsest/source']
+    return [name + subpath.slice(1), source === undefined ? undefined : join(root, source)]
+  })
+  return new Map(entries)
 }
 
 /** Every package of the workspace, by place. */
