@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { coreEvents } from '../../packages/core/session/src/core-events.ts'
+import { allEvents } from '../../packages/tools/cli/src/vocabulary.ts'
 import { isSurfaceType } from '../../packages/core/session/src/events.ts'
 import { type JsonSchema, notation } from '../lib/json-schema.ts'
 import { tableRow } from '../lib/markdown.ts'
 
-const entries = [...coreEvents]
+const entries = [...allEvents]
 
 function anchor(type: string): string {
   return `[\`${type}\`](#${type.replaceAll('/', '')})`

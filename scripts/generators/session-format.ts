@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { coreEvents } from '../../packages/core/session/src/core-events.ts'
+import { allEvents } from '../../packages/tools/cli/src/vocabulary.ts'
 import { isSurfaceType } from '../../packages/core/session/src/events.ts'
 import { sessionHeaderSchema } from '../../packages/core/session/src/header.ts'
 import type { JsonSchema } from '../lib/json-schema.ts'
@@ -48,7 +48,7 @@ function event(type: string, data: JsonSchema): JsonSchema {
 
 /** `docs/session-format.schema.json`: one line of a stored session, header or event. */
 export function sessionFormat(): string {
-  const events = [...coreEvents].filter(([, { retired }]) => !retired)
+  const events = [...allEvents].filter(([, { retired }]) => !retired)
   const types = events.map(([type]) => type)
   const header = jsonSchema(sessionHeaderSchema)
   const schema = {
