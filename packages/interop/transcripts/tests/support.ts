@@ -7,7 +7,9 @@ import type { AttachmentSink, ImportedSession } from '../src/index.ts'
 const samples = fileURLToPath(new URL('../../../../../shared/samples/claude-code/', import.meta.url))
 
 /** Real session files, where they are at hand. */
-export const sampleNames: readonly string[] = existsSync(samples) ? readdirSync(samples).filter((name) => name.endsWith('.jsonl')) : []
+export const sampleNames: readonly string[] = existsSync(samples)
+  ? readdirSync(samples).filter((name) => name.endsWith('.jsonl'))
+  : []
 
 export function sampleBytes(name: string): Uint8Array {
   return readFileSync(`${samples}${name}`)
@@ -25,7 +27,12 @@ export class MemorySink implements AttachmentSink {
 }
 
 /** Imports bytes, handed over in pieces of a given size. */
-export async function importBytes(bytes: Uint8Array, name = 'session.jsonl', size = 65_536, sink = new MemorySink()): Promise<ImportedSession[]> {
+export async function importBytes(
+  bytes: Uint8Array,
+  name = 'session.jsonl',
+  size = 65_536,
+  sink = new MemorySink(),
+): Promise<ImportedSession[]> {
   const source = {
     name,
     async *bytes() {

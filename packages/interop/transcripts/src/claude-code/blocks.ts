@@ -10,7 +10,12 @@ export interface InlineData {
 /** One piece of something a user or a tool says. `text` is what it says, or begins with, where that is text. */
 export type Piece =
   | { readonly kind: 'content'; readonly type: 'text'; readonly text: string }
-  | { readonly kind: 'content'; readonly type: 'image' | 'document'; readonly inline: InlineData; readonly text?: never }
+  | {
+      readonly kind: 'content'
+      readonly type: 'image' | 'document'
+      readonly inline: InlineData
+      readonly text?: never
+    }
 
 export type UserPart =
   | Piece

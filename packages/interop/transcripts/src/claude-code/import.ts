@@ -41,7 +41,10 @@ export const importVocabulary: Vocabulary = coreEvents.extend(importEvents)
  * Foreign, torn or contradictory lines never stop it: they are kept raw and reported. Throws `TranscriptError`
  * `source/changed` where the file is rewritten meanwhile, and what the source or the sink throw. SPEC 8.
  */
-export async function* importClaudeCode(source: TranscriptSource, options: ImportOptions): AsyncGenerator<ImportedSession> {
+export async function* importClaudeCode(
+  source: TranscriptSource,
+  options: ImportOptions,
+): AsyncGenerator<ImportedSession> {
   const name = source.name.replace(/^.*[/\\]/, '')
   const records: LineRecord[] = []
   for await (const line of readLines(source.bytes())) records.push(recordLine(line))
@@ -69,7 +72,8 @@ class LaneContents {
     const text = lineText(bytes)
     const reason = this.plan.raw.get(line)
     if (reason !== undefined) {
-      const kept = text === undefined ? ({ text: Buffer.from(bytes).toString('base64'), encoding: 'base64' } as const) : { text }
+      const kept =
+        text === undefined ? ({ text: Buffer.from(bytes).toString('base64'), encoding: 'base64' } as const) : { text }
       this.raws.push({ line, offset, reason, ...kept, ...(time === undefined ? {} : { time }) })
     }
     if (!this.plan.mapped.has(line)) return
@@ -90,9 +94,16 @@ const callCount = (blocks: readonly { readonly block: { readonly type: string } 
   blocks.filter(({ block }) => block.type === 'tool-call').length
 
 const changed = (line: number): TranscriptError =>
-  new TranscriptError('source/changed', `line ${line} is not what it was a moment ago: import again when nothing rewrites the file`)
+  new TranscriptError(
+    'source/changed',
+    `line ${line} is not what it was a moment ago: import again when nothing rewrites the file`,
+  )
 
-async function readContents(source: TranscriptSource, records: readonly LineRecord[], lanes: readonly LaneContents[]): Promise<void> {
+async function readContents(
+  source: TranscriptSource,
+  records: readonly LineRecord[],
+  lanes: readonly LaneContents[],
+): Promise<void> {
   const laneOf = new Map(lanes.flatMap((lane) => lane.plan.lane.records.map((record) => [record.line, lane] as const)))
   let next = 0
   for await (const line of readLines(source.bytes())) {
@@ -127,7 +138,15 @@ function writeLane(content: LaneContents, name: string): ImportedSession {
     ...(parent === undefined ? {} : { parentSession: parent, origin: 'subagent', delegationDepth: 1 }),
   })
   const setTime = (to: number): void => void (time = to)
-  const writer = new ConversationWriter({ session, setTime, records, items: plan.items, outline: plan.outline, parts, raws })
+  const writer = new ConversationWriter({
+    session,
+    setTime,
+    records,
+    items: plan.items,
+    outline: plan.outline,
+    parts,
+    raws,
+  })
   const synthetic = writer.write()
   const warnings = [...plan.warnings, ...rawWarnings(plan.raw), ...writer.warnings].sort((a, b) => a.line - b.line)
   const stored = { header: session.header, events: session.events, inheritedEventCount: 0 }
@@ -143,7 +162,8 @@ function reportOf(
 ): ImportReport {
   const closers = new Set<unknown>([...synthetic].map((seq) => session.eventAt(seq)?.data['message' as never]))
   const messages = session.deriveMessages()
-  const count = (type: string): number => messages.reduce((sum, { content }) => sum + content.filter((block) => block.type === type).length, 0)
+  const count = (type: string): number =>
+    messages.reduce((sum, { content }) => sum + content.filter((block) => block.type === type).length, 0)
   const unmapped = plan.lane.records.flatMap(({ line, type }): UnmappedLine[] => {
     const reason = plan.raw.get(line)
     return reason === undefined ? [] : [{ line, reason, ...(type === undefined ? {} : { type }) }]

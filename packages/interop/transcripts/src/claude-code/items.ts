@@ -48,14 +48,13 @@ export function planItems(records: readonly LineRecord[], segments: readonly Seg
     }
     const matched = matchResults(records, lines)
     orphans.push(...matched.orphans)
-    const groups = groupLines(records, lines)
-    const begun = new Set<string>()
+    const responses = groupLines(records, lines)
     let batchEnd = -1
     for (const at of lines) {
       const record = records[at]
-      if (record?.group !== undefined && !begun.has(record.group)) {
-        begun.add(record.group)
-        const item = modelItem(records, groups.get(record.group) ?? [], matched.answers)
+      const response = responses.get(at)
+      if (response !== undefined) {
+        const item = modelItem(records, response, matched.answers)
         items.push(item)
         const reach = [...item.lines, ...item.calls.map((call) => call.answer?.at ?? -1)]
         batchEnd = reach.reduce((furthest, place) => Math.max(furthest, place), batchEnd)
@@ -68,16 +67,26 @@ export function planItems(records: readonly LineRecord[], segments: readonly Seg
   return { items, orphans, moved }
 }
 
-function groupLines(records: readonly LineRecord[], lines: readonly number[]): ReadonlyMap<string, number[]> {
-  const groups = new Map<string, number[]>()
+/**
+ * The lines of each response, by its first line. No response goes on past something the user said: some gateways give
+ * every response the same id.
+ */
+function groupLines(records: readonly LineRecord[], lines: readonly number[]): ReadonlyMap<number, readonly number[]> {
+  const responses = new Map<number, number[]>()
+  const current = new Map<string, number[]>()
   for (const at of lines) {
-    const group = records[at]?.group
-    if (group === undefined) continue
-    const known = groups.get(group)
-    if (known === undefined) groups.set(group, [at])
-    else known.push(at)
+    const record = records[at]
+    if (record?.hasContent === true && record.userClass !== 'meta') current.clear()
+    if (record?.group === undefined) continue
+    const known = current.get(record.group)
+    if (known !== undefined) known.push(at)
+    else {
+      const response = [at]
+      current.set(record.group, response)
+      responses.set(at, response)
+    }
   }
-  return groups
+  return responses
 }
 
 const key = ({ at, index }: Place): string => `${at}/${index}`
@@ -122,26 +131,35 @@ function matchResults(records: readonly LineRecord[], lines: readonly number[]):
     })
   }
   const answers = new Map<string, Place>()
-  const orphans: (Place & { reason: 'result/no-call' | 'result/duplicate' })[] = []
-  for (const at of lines) {
-    records[at]?.results.forEach((id, index) => {
-      const open = outstanding.get(id)
-      const call = open && choose(records, open, at)
-      if (open === undefined || call === undefined) {
-        orphans.push({ at, index, reason: open === undefined ? 'result/no-call' : 'result/duplicate' })
-        return
-      }
-      open.splice(open.indexOf(call), 1)
-      answers.set(key(call), { at, index })
-    })
+  const assign = (result: NamedPlace, late: boolean): boolean => {
+    const open = outstanding.get(result.id) ?? []
+    const call = choose(records, open, result.at, late)
+    if (call === undefined) return false
+    open.splice(open.indexOf(call), 1)
+    answers.set(key(call), { at: result.at, index: result.index })
+    return true
   }
+  const results = lines.flatMap((at) =>
+    (records[at]?.results ?? []).map((id, index): NamedPlace => ({ id, at, index })),
+  )
+  // What is left after each answer has found its call may still stand before it: some writers race.
+  const left = results.filter((result) => !assign(result, false)).filter((result) => !assign(result, true))
+  const orphans = left.map(({ id, at, index }) => {
+    return { at, index, reason: outstanding.has(id) ? ('result/duplicate' as const) : ('result/no-call' as const) }
+  })
   return { answers, orphans }
 }
 
-function choose(records: readonly LineRecord[], open: readonly Place[], at: number): Place | undefined {
+interface NamedPlace extends Place {
+  readonly id: string
+}
+
+/** The call a result answers: the one it names, else the first open one of the latest response before it. */
+function choose(records: readonly LineRecord[], open: readonly Place[], at: number, late: boolean): Place | undefined {
+  if (late) return open[0]
   const named = records[at]?.answers
   const exact = open.find((place) => named !== undefined && records[place.at]?.uuid === named)
   const latest = open.findLast((place) => place.at < at)
   const group = latest && records[latest.at]?.group
-  return exact ?? open.find((place) => place.at < at && records[place.at]?.group === group) ?? open[0]
+  return exact ?? open.find((place) => place.at < at && records[place.at]?.group === group)
 }

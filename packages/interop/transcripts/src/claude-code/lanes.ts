@@ -64,7 +64,9 @@ function mainId(main: readonly LineRecord[], all: readonly LineRecord[], fileNam
   const stem = fileName.replace(/\.jsonl$/i, '')
   const ids = [...main, ...all].flatMap((line) => line.session ?? [])
   if (ids.includes(stem)) return stem
-  const last = main.findLast((line) => line.session !== undefined && (line.kind === 'user' || line.kind === 'assistant'))
+  const last = main.findLast(
+    (line) => line.session !== undefined && (line.kind === 'user' || line.kind === 'assistant'),
+  )
   return last?.session ?? ids[0] ?? (stem === '' ? 'claude-code' : stem)
 }
 

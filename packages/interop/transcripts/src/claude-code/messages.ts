@@ -26,7 +26,12 @@ interface Origin {
   readonly lines: readonly number[]
 }
 
-export function userMessage(item: Exclude<Item, ModelItem>, part: UserPart, { id, lines }: Origin, compaction?: JsonObject): UserMessage {
+export function userMessage(
+  item: Exclude<Item, ModelItem>,
+  part: UserPart,
+  { id, lines }: Origin,
+  compaction?: JsonObject,
+): UserMessage {
   const isPlugin = item.userClass === 'meta' || item.userClass === 'summary'
   const origin = { lines, ...(compaction === undefined ? {} : { compaction }) }
   return {
@@ -38,7 +43,11 @@ export function userMessage(item: Exclude<Item, ModelItem>, part: UserPart, { id
 }
 
 /** One message from all lines of a response. Calls get the ids that the plan gave them. */
-export function assistantMessage(item: ModelItem, parts: readonly AssistantPart[], { id, lines }: Origin): AssistantMessage {
+export function assistantMessage(
+  item: ModelItem,
+  parts: readonly AssistantPart[],
+  { id, lines }: Origin,
+): AssistantMessage {
   const calls = item.calls[Symbol.iterator]()
   const placed = parts
     .flatMap((part) => part.blocks)
@@ -47,6 +56,7 @@ export function assistantMessage(item: ModelItem, parts: readonly AssistantPart[
       return call === undefined ? { block, replay } : placedCall(block as ToolCallBlock, call)
     })
   const last = parts.at(-1)
+  const origin = { lines }
   const replay = replayState(
     placed.map((entry) => entry.replay),
     last === undefined ? {} : responseOf(last),
@@ -55,7 +65,7 @@ export function assistantMessage(item: ModelItem, parts: readonly AssistantPart[
     id: messageId(id),
     role: 'assistant',
     content: placed.map((entry) => entry.block),
-    source: { kind: 'model', provider: 'anthropic', model: last?.model ?? 'unknown', ...replay, ...{ lines } },
+    source: { kind: 'model', provider: 'anthropic', model: last?.model ?? 'unknown', ...replay, ...origin },
   }
 }
 
@@ -83,12 +93,13 @@ function replayState(blocks: readonly Json[], response: JsonObject): { replaySta
 
 export function toolResultMessage(callId: string, result: ResultPart, { id, lines }: Origin): ToolResultMessage {
   const call = toolCallId(callId)
+  const origin = { lines }
   return {
     id: messageId(id),
     role: 'user',
     content: [
       { type: 'tool-result', toolCallId: call, content: result.content, ...(result.isError ? { isError: true } : {}) },
     ],
-    source: { kind: 'tool', callId: call, ...{ lines } },
+    source: { kind: 'tool', callId: call, ...origin },
   }
 }

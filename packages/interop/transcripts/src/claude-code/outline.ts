@@ -26,12 +26,16 @@ export function outlineTurns(items: readonly Item[]): Outline {
     if (item.kind === 'model') {
       if (!open) start(index)
       answered = true
-      if (item.calls.length === 0 && !leadsToModel(items, index)) {
+      if (item.calls.length === 0 && !leadsToModel(items, index) && !isCutShort(items, index)) {
         end(index, { kind: item.stopReason === 'max_tokens' ? 'max-tokens' : 'completed' })
       }
       continue
     }
-    if (index === 0 || item.userClass === 'prompt' || (item.userClass === 'command' && !open && leadsToModel(items, index))) {
+    if (
+      index === 0 ||
+      item.userClass === 'prompt' ||
+      (item.userClass === 'command' && !open && leadsToModel(items, index))
+    ) {
       if (open && answered) end(index - 1, { kind: 'interrupted' })
       if (!open) start(index)
     }
@@ -46,6 +50,16 @@ function leadsToModel(items: readonly Item[], index: number): boolean {
     const item = items[next]
     if (item === undefined || item.kind === 'model') return item !== undefined
     if (item.userClass === 'prompt' || item.userClass === 'command') return false
+  }
+  return false
+}
+
+/** Whether the user interrupted this response: the turn ends at that line then. */
+function isCutShort(items: readonly Item[], index: number): boolean {
+  for (let next = index + 1; next < items.length; next += 1) {
+    const item = items[next]
+    if (item === undefined || item.kind === 'model' || item.userClass === 'prompt') return false
+    if (item.userClass === 'interrupt') return true
   }
   return false
 }

@@ -56,7 +56,8 @@ export type LinePart = UserPart | AssistantPart
 /** Reads the content of one mapped line. Bytes go to the sink first. */
 export async function readPart(line: LooseObject, sink: AttachmentSink): Promise<LinePart> {
   const message = objectMember(line, 'message') ?? {}
-  return line['type'] === 'assistant' ? assistantPart(line, message) : await userPart(line, message, sink)
+  if (line['type'] === 'assistant') return assistantPart(line, message)
+  return userPart(line, message, sink)
 }
 
 async function userPart(line: LooseObject, message: LooseObject, sink: AttachmentSink): Promise<UserPart> {
@@ -112,7 +113,8 @@ const objectOf = (value: unknown): LooseObject => objectMember({ value }, 'value
  */
 function withoutBytes(value: Json, stored: ReadonlyMap<string, string>): Json {
   if (stored.size === 0) return JSON.parse(JSON.stringify(value)) as Json
-  const named = (_: string, member: unknown): unknown => (typeof member === 'string' ? (stored.get(member) ?? member) : member)
+  const named = (_: string, member: unknown): unknown =>
+    typeof member === 'string' ? (stored.get(member) ?? member) : member
   return JSON.parse(JSON.stringify(value, named)) as Json
 }
 

@@ -70,7 +70,8 @@ function leafOf(graph: LineGraph, talk: readonly number[]): number | undefined {
 
 function pathFrom(graph: LineGraph, leaf: number): ReadonlySet<number> {
   const path = new Set<number>()
-  for (let at: number | undefined = leaf; at !== undefined && !path.has(at); at = graph.previous(at, Infinity)) path.add(at)
+  for (let at: number | undefined = leaf; at !== undefined && !path.has(at); at = graph.previous(at, Infinity))
+    path.add(at)
   return path
 }
 
@@ -97,7 +98,7 @@ function walk(graph: LineGraph, leaf: number | undefined, stays: (at: number) =>
   let bound = Infinity
   let path: number[] = []
   let summary: number | undefined
-  for (let at = leaf; at !== undefined && !seen.has(at); ) {
+  for (let at = leaf; at !== undefined && !seen.has(at);) {
     seen.add(at)
     const record = records[at]
     if (record === undefined) break
@@ -106,7 +107,13 @@ function walk(graph: LineGraph, leaf: number | undefined, stays: (at: number) =>
     let next = graph.previous(at, bound)
     if (graph.isMark(at, bound)) {
       next = before(graph, at)
-      stretches.push({ path, bound, mark: at, ...(summary === undefined ? {} : { summary }), hasHistory: next !== undefined })
+      stretches.push({
+        path,
+        bound,
+        mark: at,
+        ...(summary === undefined ? {} : { summary }),
+        hasHistory: next !== undefined,
+      })
       roots.add(at)
       // Below the mark the search starts over: a preserved line is passed on both sides of it.
       ;[path, bound, summary, seen] = [[], at, undefined, new Set()]
@@ -139,7 +146,7 @@ function settle(graph: LineGraph, stretches: readonly Stretch[], stays: (at: num
     for (const at of lines) used.add(records[at]?.uuid ?? '')
     used.delete('')
     if (mark === undefined) return { lines }
-    const preserved = new Set([...used].filter((uuid) => graph.keptBy(graph.resolve(uuid, mark) ?? Infinity, mark + 1) === mark))
+    const preserved = graph.keptAt(mark)
     return { lines, compaction: { mark, preserved, hasHistory, ...(summary === undefined ? {} : { summary }) } }
   })
 }
@@ -150,19 +157,14 @@ function wholeResponses(graph: LineGraph, path: readonly number[], bound: number
   const chosen = new Set(path)
   const rootOf = rootFinder(graph, bound)
   const root = rootOf(path.at(-1) ?? 0)
-  const groups = new Set(path.flatMap((at) => records[at]?.group ?? []))
-  const limit = Math.min(bound, records.length)
-  const isCurrent = (at: number): boolean => graph.resolve(records[at]?.uuid, bound) === at
-  const admit = (wanted: (record: LineRecord) => boolean): void => {
-    for (let at = 0; at < limit; at += 1) {
-      const record = records[at]
-      if (record === undefined || chosen.has(at) || !wanted(record)) continue
-      if (isCurrent(at) && rootOf(at) === root) chosen.add(at)
+  const admit = (candidates: readonly number[]): void => {
+    for (const at of candidates) {
+      if (at >= bound || chosen.has(at)) continue
+      if (graph.resolve(records[at]?.uuid, bound) === at && rootOf(at) === root) chosen.add(at)
     }
   }
-  admit((record) => record.group !== undefined && groups.has(record.group))
-  const calls = new Set([...chosen].flatMap((at) => records[at]?.calls ?? []))
-  admit((record) => record.results.some((id) => calls.has(id)))
+  for (const group of new Set(path.flatMap((at) => records[at]?.group ?? []))) admit(graph.inGroup(group))
+  for (const callId of new Set([...chosen].flatMap((at) => records[at]?.calls ?? []))) admit(graph.answering(callId))
   return [...chosen].sort((a, b) => a - b)
 }
 

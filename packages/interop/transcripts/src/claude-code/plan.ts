@@ -30,7 +30,11 @@ export function planLane(lane: Lane): LanePlan {
   const orphaned = new Map<number, string>(orphans.map(({ at, reason }) => [at, reason]))
   for (const [at, record] of records.entries()) {
     if (record.kind === 'blank') continue
-    const reason = record.reason ?? conversation.left.get(at) ?? orphaned.get(at) ?? (record.oddBlocks.length > 0 ? 'block/unsupported' : undefined)
+    const reason =
+      record.reason ??
+      conversation.left.get(at) ??
+      orphaned.get(at) ??
+      (record.oddBlocks.length > 0 ? 'block/unsupported' : undefined)
     if (reason !== undefined) raw.set(record.line, reason)
     else if (!mapped.has(record.line)) raw.set(record.line, 'line/unplaced')
     else if (record.userClass === 'summary' && record.results.length > 0) raw.set(record.line, 'result/no-call')
@@ -63,12 +67,14 @@ function conversationWarnings({ records }: Lane, { segments, flat, dangling }: C
     warnings.push({ line: records[at]?.line ?? 0, code, message })
   }
   if (flat) warn(0, 'order/file', 'no line names the line before it: file order was taken')
-  if (dangling !== undefined) warn(dangling, 'branch/dangling', 'the line before this one is not in the file: the conversation begins here')
+  if (dangling !== undefined)
+    warn(dangling, 'branch/dangling', 'the line before this one is not in the file: the conversation begins here')
   for (const { compaction } of segments) {
     if (compaction === undefined) continue
     const { mark, summary, hasHistory } = compaction
     if (!hasHistory) warn(mark, 'compaction/history-missing', 'what was compacted here is not in the file')
-    if (summary === undefined) warn(mark, 'compaction/no-summary', 'no summary follows this boundary: the history before it stays visible')
+    if (summary === undefined)
+      warn(mark, 'compaction/no-summary', 'no summary follows this boundary: the history before it stays visible')
   }
   return warnings
 }

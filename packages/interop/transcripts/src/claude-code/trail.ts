@@ -1,4 +1,4 @@
-import { interruptedTurnClosers } from '@palimpsest/session'
+import { interruptedTurnClosers, messageId } from '@palimpsest/session'
 import type { Session, SessionSeq, StepRef, ToolCallId, TurnEndReason } from '@palimpsest/session'
 
 /** The turns and steps of a session that is being written, and the calls still open in it. SPEC 2.3, 4. */
@@ -8,6 +8,7 @@ export class Trail {
   readonly #synthetic = new Set<SessionSeq>()
   #turn = 0
   #step = 0
+  #stepSeq = 0
   #inTurn = false
   #inStep = false
   #stepHasModel = false
@@ -41,7 +42,7 @@ export class Trail {
     this.endStep()
     this.#step += 1
     const step = { turn: this.#turn, step: this.#step }
-    this.#session.append('step/start', step)
+    this.#stepSeq = this.#session.append('step/start', step).seq
     this.#inStep = true
     this.#stepHasModel = false
     return step
@@ -58,8 +59,12 @@ export class Trail {
   /** Answers what is still open, as after a crash, so that the conversation can go on. Returns the calls. */
   settle(): readonly ToolCallId[] {
     if (this.#open.size === 0) return []
-    const closers = interruptedTurnClosers(this.#session.events).filter((event) => event.type === 'tool/result')
-    for (const closer of closers) this.#append(closer)
+    // The step holds all that is open, so the rest of the log need not be read again.
+    for (const closer of interruptedTurnClosers([...this.#session.eventsFrom(this.#stepSeq)])) {
+      if (closer.type !== 'tool/result') continue
+      const message = { ...closer.data.message, id: messageId(`interrupted-${this.#session.length}`) }
+      this.#append({ ...closer, data: { ...closer.data, message } })
+    }
     const settled = [...this.#open]
     this.#open.clear()
     return settled

@@ -65,20 +65,26 @@ export class ConversationWriter {
     const last = items.at(-1)
     const open = this.#trail.finish()
     if (last !== undefined && open.length > 0) {
-      this.#warn(last.at, 'call/unanswered-tail', `the source ends before an answer to ${open.join(', ')}: closed as interrupted`)
+      this.#warn(
+        last.at,
+        'call/unanswered-tail',
+        `the source ends before an answer to ${open.join(', ')}: closed as interrupted`,
+      )
     }
     return this.#trail.synthetic
   }
 
   #record(at: number): LineRecord {
     const record = this.#input.records[at]
-    if (record === undefined) throw new RangeError(`no line ${at} in a conversation of ${this.#input.records.length} lines`)
+    if (record === undefined)
+      throw new RangeError(`no line ${at} in a conversation of ${this.#input.records.length} lines`)
     return record
   }
 
   #userPart(at: number): UserPart {
     const part = this.#input.parts.get(this.#record(at).line)
-    if (part?.kind !== 'user') throw new TypeError(`line ${this.#record(at).line} was planned as a user line and is none`)
+    if (part?.kind !== 'user')
+      throw new TypeError(`line ${this.#record(at).line} was planned as a user line and is none`)
     return part
   }
 
@@ -126,7 +132,11 @@ export class ConversationWriter {
   #startTurn(): void {
     const step = this.#trail.startTurn()
     if (this.#session.surface.nodes.length > 0) return
-    this.#session.append('system/message', { ...step, message: systemHead(this.#uniqueId('system')) }, { surfaceOp: 'append' })
+    this.#session.append(
+      'system/message',
+      { ...step, message: systemHead(this.#uniqueId('system')) },
+      { surfaceOp: 'append' },
+    )
   }
 
   #writeUser(item: Exclude<Item, ModelItem>): void {
@@ -143,14 +153,16 @@ export class ConversationWriter {
     surfaceOp: 'append' | { op: 'replace'; startSeq: SessionSeq; endSeq: SessionSeq }
     sourceEventSeqs?: readonly SessionSeq[]
   } {
-    const isKept = (seq: SessionSeq): boolean => this.#uuids.get(seq)?.some((uuid) => compaction.preserved.has(uuid)) === true
+    const isKept = (seq: SessionSeq): boolean =>
+      this.#uuids.get(seq)?.some((uuid) => compaction.preserved.has(uuid)) === true
     const { range, notes } = compactionRange(this.#session, isKept)
     for (const { code, text } of notes) this.#warn(at, code, text)
     const [startSeq, endSeq] = [range[0], range.at(-1)]
     if (startSeq !== undefined && endSeq !== undefined) {
       return { surfaceOp: { op: 'replace', startSeq, endSeq }, sourceEventSeqs: range }
     }
-    if (compaction.hasHistory) this.#warn(at, 'compaction/nothing-covered', 'the summary covers no visible message: it is appended')
+    if (compaction.hasHistory)
+      this.#warn(at, 'compaction/nothing-covered', 'the summary covers no visible message: it is appended')
     return { surfaceOp: 'append' }
   }
 
@@ -174,7 +186,10 @@ export class ConversationWriter {
       },
       { surfaceOp: 'append' },
     )
-    this.#uuids.set(seq, item.lines.flatMap((at) => this.#record(at).uuid ?? []))
+    this.#uuids.set(
+      seq,
+      item.lines.flatMap((at) => this.#record(at).uuid ?? []),
+    )
     this.#writeTools(item, message.content, step)
     this.#trail.endStep()
   }
@@ -194,7 +209,12 @@ export class ConversationWriter {
       if (block === undefined) return
       this.#at(call.place.at)
       this.#trail.opened(block.id)
-      const { seq } = this.#session.append('tool/call', { ...step, callId: block.id, name: block.name, arguments: block.arguments })
+      const { seq } = this.#session.append('tool/call', {
+        ...step,
+        callId: block.id,
+        name: block.name,
+        arguments: block.arguments,
+      })
       callSeqs.set(call.callId, seq)
     })
     const answers = item.calls.flatMap(({ callId, answer }) => (answer === undefined ? [] : [{ callId, answer }]))
@@ -209,10 +229,17 @@ export class ConversationWriter {
     if (result === undefined) throw new RangeError(`line ${line} has no result ${answer.index}`)
     this.#at(answer.at)
     if (result.asText.length > 0) {
-      this.#warn(answer.at, 'block/as-text', `a result holds text and images only: ${result.asText.join(', ')} stands as text`)
+      this.#warn(
+        answer.at,
+        'block/as-text',
+        `a result holds text and images only: ${result.asText.join(', ')} stands as text`,
+      )
     }
     const suffix = part.results.length > 1 || part.content.length > 0 ? `#${answer.index}` : ''
-    const message = toolResultMessage(callId, result, { id: this.#uniqueId(`${uuid ?? `line-${line}`}${suffix}`), lines: [line] })
+    const message = toolResultMessage(callId, result, {
+      id: this.#uniqueId(`${uuid ?? `line-${line}`}${suffix}`),
+      lines: [line],
+    })
     const shown = answer.index === 0 ? part.toolUseResult : undefined
     const { seq } = this.#session.append(
       'tool/result',

@@ -1,0 +1,134 @@
+import type { Dirent } from 'node:fs'
+import { open, readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { lineText, parseLine, readLines } from '../lines.ts'
+import { userBlocks } from './blocks.ts'
+import { isObject, objectMember } from './json.ts'
+import { recordLine } from './record.ts'
+
+export interface FindOptions {
+  /** The user's home directory, absolute. */
+  readonly home: string
+  /** `CLAUDE_CONFIG_DIR` moves the root, as it does for Claude Code itself. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+/** A session file as a list shows it. */
+export interface FoundSession {
+  /** Absolute. */
+  readonly path: string
+  readonly sessionId: string
+  /** Working directory of the session, where the head of the file tells it. */
+  readonly cwd?: string
+  /** Epoch milliseconds. */
+  readonly modifiedAt: number
+  /** Bytes of the file. */
+  readonly byteLength: number
+  /** What the user typed first, at most 200 characters; absent where the head of the file does not tell. */
+  readonly firstPrompt?: string
+  /** Files of its subagents, absolute. */
+  readonly agentPaths: readonly string[]
+}
+
+/** Bytes of a file that are read for a list. */
+const headBytes = 65_536
+
+/**
+ * Lists the user's own Claude Code sessions, newest first. Reads heads only, and leaves out what it may not read.
+ * FORMATS 1.
+ */
+export async function findClaudeCodeSessions({ home, env = {} }: FindOptions): Promise<FoundSession[]> {
+  const configured = env['CLAUDE_CONFIG_DIR']
+  const root = join(configured === undefined || configured === '' ? join(home, '.claude') : configured, 'projects')
+  const found: FoundSession[] = []
+  for (const project of await entries(root)) {
+    if (project.isDirectory()) found.push(...(await projectSessions(join(root, project.name))))
+  }
+  return found.sort((a, b) => b.modifiedAt - a.modifiedAt || a.path.localeCompare(b.path))
+}
+
+async function projectSessions(directory: string): Promise<FoundSession[]> {
+  const files = (await entries(directory)).filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+  const agents = new Map<string, string[]>()
+  for (const { name } of files.filter((entry) => entry.name.startsWith('agent-'))) {
+    const { session } = await readHead(join(directory, name))
+    if (session !== undefined) agents.set(session, [...(agents.get(session) ?? []), join(directory, name)])
+  }
+  const sessions: FoundSession[] = []
+  for (const { name } of files.filter((entry) => !entry.name.startsWith('agent-'))) {
+    const path = join(directory, name)
+    const info = await stat(path).catch(() => undefined)
+    if (info === undefined) continue
+    const sessionId = basename(name, '.jsonl')
+    const { cwd, firstPrompt } = await readHead(path)
+    const below = await agentFiles(join(directory, sessionId, 'subagents'))
+    sessions.push({
+      path,
+      sessionId,
+      modifiedAt: Math.trunc(info.mtimeMs),
+      byteLength: info.size,
+      agentPaths: [...(agents.get(sessionId) ?? []), ...below].sort(),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(firstPrompt === undefined ? {} : { firstPrompt }),
+    })
+  }
+  return sessions
+}
+
+/** Subagent files of newer versions; runs of workflows nest deeper. */
+async function agentFiles(directory: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await entries(directory)) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) found.push(...(await agentFiles(path)))
+    else if (entry.isFile() && /^agent-.*\.jsonl$/.test(entry.name)) found.push(path)
+  }
+  return found
+}
+
+async function entries(directory: string): Promise<Dirent[]> {
+  return readdir(directory, { withFileTypes: true }).catch(() => [])
+}
+
+interface Head {
+  readonly session?: string
+  readonly cwd?: string
+  readonly firstPrompt?: string
+}
+
+async function readHead(path: string): Promise<Head> {
+  const head: { session?: string; cwd?: string; firstPrompt?: string } = {}
+  for await (const line of readLines(headOf(path))) {
+    const record = recordLine(line)
+    if (record.session !== undefined) head.session ??= record.session
+    if (record.cwd !== undefined) head.cwd ??= record.cwd
+    if (record.userClass !== 'prompt' || !record.hasContent) continue
+    const text = promptText(line.bytes)
+    if (text === undefined) continue
+    head.firstPrompt = text
+    break
+  }
+  return head
+}
+
+function promptText(bytes: Uint8Array): string | undefined {
+  const value = parseLine(lineText(bytes) ?? '')
+  const content = isObject(value) ? objectMember(value, 'message')?.['content'] : undefined
+  const [text] = (userBlocks(content) ?? []).flatMap((block) =>
+    block.kind === 'content' && block.type === 'text' ? [block.text] : [],
+  )
+  return text === undefined ? undefined : Array.from(text).slice(0, 200).join('')
+}
+
+/** The first bytes of a file; none where it cannot be read. */
+async function* headOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path, 'r').catch(() => undefined)
+  if (file === undefined) return
+  try {
+    const bytes = new Uint8Array(headBytes)
+    const { bytesRead } = await file.read(bytes, 0, headBytes, 0)
+    yield bytes.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,6 @@
+import { test } from 'vitest'
+import { importMutations, seed } from './mutations.ts'
+
+test(`whatever is cut, spliced or changed, an import ends, loses no line and makes sound logs (seed ${seed})`, async () => {
+  await importMutations(150)
+}, 60_000)
