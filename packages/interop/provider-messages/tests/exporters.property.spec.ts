@@ -1,10 +1,12 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Message } from '@palimpsest/session'
 import { toAnthropic, toOpenAiChat, validateAnthropic, validateOpenAiChat } from '../src/index.ts'
 import type { AnthropicExportOptions, AnthropicThinking } from '../src/index.ts'
 import { anyEntries } from './fixtures/derived-lists.ts'
 import { user } from './fixtures/messages.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 const RUNS = { numRuns: 600 }
 const MODEL = 'claude-sonnet-4-5'

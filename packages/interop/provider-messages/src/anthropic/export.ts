@@ -110,18 +110,19 @@ function userBlock(part: Part): AnthropicTextBlock | AnthropicImageBlock {
 function assistantBlocks(part: AssistantPart): Extract<AnthropicMessage, { role: 'assistant' }>['content'] {
   if (part.type === 'text') return [part]
   if (part.type === 'call') return [{ type: 'tool_use', id: part.id, name: part.name, input: part.arguments.value }]
-  return [thinkingBlock(part.block.text, part.replay) ?? []].flat()
+  const thinking = thinkingBlock(part.block.text, part.replay)
+  return thinking === undefined ? [] : [thinking]
 }
 
 function joinByRole(messages: readonly AnthropicMessage[]): AnthropicMessage[] {
-  return runs(messages, (left, right) => left.role === right.role).map((run): AnthropicMessage => {
-    if (run[0]?.role === 'assistant') {
-      return {
-        role: 'assistant',
-        content: run.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
-      }
+  return runs(messages, (first, next) => first.role === next.role).map((run): AnthropicMessage => {
+    if (run[0].role === 'user') {
+      return { role: 'user', content: run.flatMap((message) => (message.role === 'user' ? message.content : [])) }
     }
-    return { role: 'user', content: run.flatMap((message) => (message.role === 'user' ? message.content : [])) }
+    return {
+      role: 'assistant',
+      content: run.flatMap((message) => (message.role === 'assistant' ? message.content : [])),
+    }
   })
 }
 

@@ -113,10 +113,8 @@ function readContent(content: unknown, path: string): BlockView[] {
 }
 
 function mergeTurns(items: readonly ItemView[]): TurnView[] {
-  const groups = runs(items, (left, right) => left.role === right.role)
-  return groups.flatMap((group) => {
-    const [first] = group
-    if (first === undefined) return []
-    return [{ role: first.role, path: first.path, items: group, blocks: group.flatMap((item) => item.blocks) }]
+  return runs(items, (first, next) => first.role === next.role).map((run) => {
+    const [{ role, path }] = run
+    return { role, path, items: run, blocks: run.flatMap((item) => item.blocks) }
   })
 }

@@ -244,11 +244,11 @@ export function replayBlocks(message: Message): readonly (Json | undefined)[] {
 
 /** Joins neighbouring users and neighbouring assistants into one turn each, for targets that ask for alternation. */
 export function joinNeighbours(turns: readonly Turn[]): Turn[] {
-  return runs(turns, (left, right) => left.role === right.role && left.role !== 'result').flatMap((run): Turn[] => {
+  return runs(turns, (first, next) => first.role === next.role && first.role !== 'result').map((run): Turn => {
     const [first] = run
-    if (first === undefined || first.role === 'result') return run
+    if (first.role === 'result') return first
     if (first.role === 'user')
-      return [{ role: 'user', parts: run.flatMap((turn) => (turn.role === 'user' ? turn.parts : [])) }]
-    return [{ ...first, parts: run.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : [])) }]
+      return { ...first, parts: run.flatMap((turn) => (turn.role === 'user' ? turn.parts : [])) }
+    return { ...first, parts: run.flatMap((turn) => (turn.role === 'assistant' ? turn.parts : [])) }
   })
 }
