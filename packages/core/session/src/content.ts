@@ -8,11 +8,17 @@ interface Placement {
 }
 
 const callBlocks = ['tool-call', 'tool-result']
-const only = (place: string, ...types: string[]): Placement => ({ place, allows: (type) => types.includes(type as string) })
+const only = (place: string, ...types: string[]): Placement => ({
+  place,
+  allows: (type) => types.includes(type as string),
+})
 
 const system = only('system/message', 'text')
 // Reasoning is the model's own; a block type that this package does not know is the application's.
-const user: Placement = { place: 'user/message', allows: (type) => type !== 'reasoning' && !callBlocks.includes(type as string) }
+const user: Placement = {
+  place: 'user/message',
+  allows: (type) => type !== 'reasoning' && !callBlocks.includes(type as string),
+}
 const assistant = only('assistant/message', 'text', 'reasoning', 'image', 'tool-call')
 const assistantNested = only('a block of assistant/message', 'text', 'reasoning', 'image')
 const result = only('tool/result', 'tool-result')
@@ -45,7 +51,10 @@ function member(value: Json | undefined, name: string): Json | undefined {
  * The block type that stands where 2.4 does not let it, or undefined. Reads snapshots of any shape: what is no array
  * of blocks is left to the payload's schema.
  */
-export function misplacedBlock(eventType: string, data: JsonObject): { readonly type: string; readonly place: string } | undefined {
+export function misplacedBlock(
+  eventType: string,
+  data: JsonObject,
+): { readonly type: string; readonly place: string } | undefined {
   const rule = rules.get(eventType)
   if (rule === undefined) return undefined
   const pending: { readonly content: Json | undefined; readonly placement: Placement }[] = [

@@ -7,7 +7,7 @@ export type SessionErrorCode =
   | 'header/invalid'
   /** The log was written by a newer version of the format. */
   | 'header/newer-version'
-  /** Two vocabularies define one type, or a vocabulary lacks the surface types. */
+  /** Two vocabularies define one type, or a vocabulary lacks the core types. */
   | 'vocabulary/conflict'
   /** `toJson` met a value that JSON cannot hold. */
   | 'json/lossy'
@@ -50,6 +50,10 @@ export class SessionAcceptanceError extends SessionError {
 }
 
 /** Refuses a candidate event. Every rule ends here, so that a refusal always has a code and a place. */
-export function refuse(event: { readonly seq: number; readonly type: string }, code: AcceptanceCode, message: string): never {
+export function refuse(
+  event: { readonly seq: number; readonly type: string },
+  code: AcceptanceCode,
+  message: string,
+): never {
   throw new SessionAcceptanceError(code, event.seq, event.type, message)
 }

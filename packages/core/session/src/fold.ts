@@ -55,6 +55,6 @@ function foldPrefix(events: readonly SessionEvent[], length: number): FoldedSurf
 function checked(event: SessionEvent, seq: number): SessionEvent {
   if (event.seq !== seq) refuse({ type: event.type, seq }, 'envelope/seq', `its seq is ${event.seq}`)
   // Without a vocabulary, an ignorable event that is not ours is opaque, metadata included.
-  if (isSurfaceType(event.type) || event.ignorable !== true) checkPlacement(event)
+  if (isSurfaceType(event.type) || event.ignorable !== true) checkPlacement(event, event)
   return event
 }

@@ -60,7 +60,10 @@ export const sessionHeaderSchema: z.ZodType = z.looseObject({
   delegationDepth: z.number().int().nonnegative(),
   agentPreset: z.string().optional(),
   importedFrom: z
-    .looseObject({ agent: z.string().min(1), source: z.string().regex(/^(?!\/|\\|[A-Za-z]:[\\/])/, 'is an absolute path') })
+    .looseObject({
+      agent: z.string().min(1),
+      source: z.string().regex(/^(?!\/|\\|[A-Za-z]:[\\/])/, 'is an absolute path'),
+    })
     .optional(),
 })
 
@@ -91,7 +94,7 @@ function pick(options: HeaderOptions, names: readonly (keyof HeaderOptions)[]): 
 export function parseSessionHeader(value: unknown): SessionHeader {
   const copy = snapshotJson(value)
   if ('fault' in copy) throw new SessionError('header/invalid', `the session header is not JSON: ${copy.fault.reason}`)
-  const { type: _, ...header } = (typeof copy.value === 'object' ? copy.value : {}) as Record<string, Json>
+  const { type: _, ...header } = (typeof copy.value === 'object' ? (copy.value ?? {}) : {}) as Record<string, Json>
   const { format, version } = header
   if (format === 'palimpsest' && typeof version === 'number' && version > SESSION_FORMAT_VERSION) {
     throw new SessionError(

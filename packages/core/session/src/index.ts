@@ -22,7 +22,13 @@ export { explain } from './provenance.ts'
 export type { Provenance } from './provenance.ts'
 export { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, interruptedTurnClosers } from './repair.ts'
 export { Session } from './session.ts'
-export type { CreateSessionOptions, RestoreSessionOptions, SessionHook, SessionListener, SessionOptions } from './session.ts'
+export type {
+  CreateSessionOptions,
+  RestoreSessionOptions,
+  SessionHook,
+  SessionListener,
+  SessionOptions,
+} from './session.ts'
 export { SessionStore } from './store.ts'
 export type { SessionStoreOptions, StoreHooks, StorePlugin } from './store.ts'
 export { StreamAccumulator, assembleStream, expandStream } from './stream-codec.ts'

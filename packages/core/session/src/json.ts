@@ -60,16 +60,19 @@ function isPlain(value: object): boolean {
 
 /** Member names of a container, refusing what `JSON.stringify` would pass over in silence. */
 function memberNames(value: object): string[] | undefined {
-  const own = Reflect.ownKeys(value)
+  // Three cheap questions instead of one `Reflect.ownKeys`, which costs more than all the rest of the walk.
+  const own = Object.getOwnPropertyNames(value)
+  if (Object.getOwnPropertySymbols(value).length > 0) throw new NotJson('a symbol key would be lost')
   if (Array.isArray(value)) {
-    if (!Array.isArray(Object.getPrototypeOf(value))) throw new NotJson('an array of a derived class is not a JSON value')
-    // 'length' is the one own key beside the indexes; a hole is read as undefined and refused there.
+    if (!Array.isArray(Object.getPrototypeOf(value)))
+      throw new NotJson('an array of a derived class is not a JSON value')
+    // 'length' is the one own name beside the indexes; a hole is read as undefined and refused there.
     if (own.length > value.length + 1) throw new NotJson('an array with members of its own is not a JSON value')
     return undefined
   }
   if (!isPlain(value)) throw new NotJson(`an object of class ${className(value)} is not a JSON value`)
   const names = Object.keys(value)
-  if (names.length !== own.length) throw new NotJson('a symbol or hidden key would be lost')
+  if (names.length !== own.length) throw new NotJson('a hidden key would be lost')
   return names
 }
 
@@ -163,7 +166,49 @@ function isAccessor(source: Container, key: string | number): boolean {
 
 /** A deeply frozen copy of lossless JSON, or the place where it is not. Every accessor is read once. SPEC 3.1. */
 export function snapshotJson(value: unknown, maxDepth: number = MAX_JSON_DEPTH): Walked {
-  return walk(value, 'copy', maxDepth)
+  const copy = copySound(value, maxDepth)
+  // The slow walk knows where a fault is.
+  return copy === undefined ? walk(value, 'copy', maxDepth) : { value: copy }
+}
+
+/**
+ * The copy of sound JSON; undefined where anything is wrong. Every `append` comes through here: cloning a whole
+ * container at once is several times faster than copying it member by member.
+ */
+function copySound(root: unknown, maxDepth: number): Json | undefined {
+  if (typeof root !== 'object' || root === null) return undefined
+  try {
+    const copy = cloneContainer(root)
+    const pending: Container[] = [copy]
+    const depths: number[] = [1]
+    for (let target = pending.pop(); target !== undefined; target = pending.pop()) {
+      const depth = depths.pop() as number
+      const names = Array.isArray(target) ? undefined : Object.keys(target)
+      const length = names === undefined ? (target as unknown[]).length : names.length
+      for (let at = 0; at < length; at += 1) {
+        const key = names === undefined ? at : (names[at] as string)
+        const value = (target as Record<string | number, unknown>)[key]
+        if (typeof value === 'string') continue
+        if (typeof value === 'object' && value !== null) {
+          if (depth === maxDepth) return undefined
+          const child = cloneContainer(value)
+          setMember(target, key, child)
+          pending.push(child)
+          depths.push(depth + 1)
+        } else if (scalarFault(value) !== undefined) return undefined
+      }
+      Object.freeze(target)
+    }
+    return copy as Json
+  } catch {
+    return undefined
+  }
+}
+
+/** A shallow copy of a plain container, each accessor read once. Throws `NotJson` for any other object. */
+function cloneContainer(source: object): Container {
+  const names = memberNames(source)
+  return names === undefined ? (source as unknown[]).slice() : { ...source }
 }
 
 /**
@@ -181,7 +226,8 @@ export function adoptJson(value: unknown, maxDepth: number = MAX_JSON_DEPTH): Wa
  */
 export function toJson(value: unknown): Json {
   const result = walk(value, 'copy', MAX_JSON_DEPTH, true)
-  if ('fault' in result) throw new SessionError('json/lossy', `${result.fault.path || 'the value'}: ${result.fault.reason}`)
+  if ('fault' in result)
+    throw new SessionError('json/lossy', `${result.fault.path || 'the value'}: ${result.fault.reason}`)
   return result.value
 }
 

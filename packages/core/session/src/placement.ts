@@ -3,10 +3,14 @@ import { type ReplaceOp, type SurfaceOp, isSurfaceType } from './events.ts'
 import { type SessionSeq, isSessionSeq } from './ids.ts'
 import { type Json, snapshotJson } from './json.ts'
 
-/** The metadata of a candidate as somebody gave it: any value at all, absent where undefined. */
-export interface GivenPlacement {
+/** The candidate that placement belongs to. */
+interface Candidate {
   readonly type: string
   readonly seq: SessionSeq
+}
+
+/** The metadata of a candidate as somebody gave it: any value at all, absent where undefined. */
+export interface GivenPlacement {
   readonly surfaceOp?: unknown
   readonly sourceEventSeqs?: unknown
 }
@@ -17,17 +21,19 @@ export interface Placement {
   readonly sourceEventSeqs?: readonly SessionSeq[]
 }
 
+const logOnly: Placement = {}
+const plainAppend: Placement = { surfaceOp: 'append' }
+
 /**
  * Snapshots and checks how a candidate joins the surface. Throws `SessionAcceptanceError` with a `surface/` or
  * `sources/` code. SPEC 3.1.
  */
-export function readPlacement(given: GivenPlacement): Placement {
-  const op = snapshotMember(given.surfaceOp)
-  if (op === null) refuse(given, 'surface/invalid-op', 'surfaceOp is not JSON')
-  const sources = snapshotMember(given.sourceEventSeqs)
-  if (sources === null) refuse(given, 'sources/invalid', 'sourceEventSeqs is not JSON')
-  const { type, seq } = given
-  return checkPlacement({ type, seq, surfaceOp: op, sourceEventSeqs: sources })
+export function readPlacement(candidate: Candidate, given: GivenPlacement): Placement {
+  const surfaceOp = snapshotMember(given.surfaceOp)
+  if (surfaceOp === null) refuse(candidate, 'surface/invalid-op', 'surfaceOp is not JSON')
+  const sourceEventSeqs = snapshotMember(given.sourceEventSeqs)
+  if (sourceEventSeqs === null) refuse(candidate, 'sources/invalid', 'sourceEventSeqs is not JSON')
+  return checkPlacement(candidate, { surfaceOp, sourceEventSeqs })
 }
 
 /** A frozen copy; null for what is null or no JSON, neither of which is metadata. */
@@ -38,19 +44,19 @@ function snapshotMember(value: unknown): Json | undefined {
 }
 
 /** Checks the metadata of an event that is plain JSON already. Throws as `readPlacement` does. */
-export function checkPlacement(given: GivenPlacement): Placement {
-  const { surfaceOp, sourceEventSeqs } = given
-  if (!isSurfaceType(given.type)) {
-    if (surfaceOp === undefined && sourceEventSeqs === undefined) return {}
-    return refuse(given, 'surface/forbidden', 'a log-only event has neither surfaceOp nor sourceEventSeqs')
+export function checkPlacement(candidate: Candidate, { surfaceOp, sourceEventSeqs }: GivenPlacement): Placement {
+  if (!isSurfaceType(candidate.type)) {
+    if (surfaceOp === undefined && sourceEventSeqs === undefined) return logOnly
+    return refuse(candidate, 'surface/forbidden', 'a log-only event has neither surfaceOp nor sourceEventSeqs')
   }
-  if (surfaceOp === undefined) refuse(given, 'surface/missing-op', 'a surface event says how it joins the surface')
+  if (surfaceOp === undefined) refuse(candidate, 'surface/missing-op', 'a surface event says how it joins the surface')
   if (surfaceOp !== 'append' && !isReplaceOp(surfaceOp)) {
-    refuse(given, 'surface/invalid-op', "surfaceOp is 'append' or exactly { op: 'replace', startSeq, endSeq }")
+    refuse(candidate, 'surface/invalid-op', "surfaceOp is 'append' or exactly { op: 'replace', startSeq, endSeq }")
   }
-  if (sourceEventSeqs === undefined) return { surfaceOp }
-  if (given.type === 'assistant/message') refuse(given, 'sources/forbidden', 'an assistant/message cites nothing')
-  checkSources(given, sourceEventSeqs)
+  if (sourceEventSeqs === undefined) return surfaceOp === 'append' ? plainAppend : { surfaceOp }
+  if (candidate.type === 'assistant/message')
+    refuse(candidate, 'sources/forbidden', 'an assistant/message cites nothing')
+  checkSources(candidate, sourceEventSeqs)
   return { surfaceOp, sourceEventSeqs }
 }
 
@@ -60,15 +66,16 @@ function isReplaceOp(value: unknown): value is ReplaceOp {
   return op === 'replace' && isSessionSeq(startSeq) && isSessionSeq(endSeq)
 }
 
-function checkSources(given: GivenPlacement, value: unknown): asserts value is readonly SessionSeq[] {
+function checkSources(candidate: Candidate, value: unknown): asserts value is readonly SessionSeq[] {
   if (!Array.isArray(value) || value.length === 0) {
-    refuse(given, 'sources/invalid', 'sourceEventSeqs is a non-empty array of seqs')
+    refuse(candidate, 'sources/invalid', 'sourceEventSeqs is a non-empty array of seqs')
   }
   const seqs = value as readonly unknown[]
   for (const seq of seqs) {
-    if (!isSessionSeq(seq) || seq >= given.seq) {
-      refuse(given, 'sources/invalid', `${JSON.stringify(seq)} is not the seq of an earlier event`)
+    if (!isSessionSeq(seq) || seq >= candidate.seq) {
+      refuse(candidate, 'sources/invalid', `${JSON.stringify(seq)} is not the seq of an earlier event`)
     }
   }
-  if (seqs.length > 1 && new Set(seqs).size < seqs.length) refuse(given, 'sources/invalid', 'a source is cited twice')
+  if (seqs.length > 1 && new Set(seqs).size < seqs.length)
+    refuse(candidate, 'sources/invalid', 'a source is cited twice')
 }

@@ -11,7 +11,8 @@ const texts = {
   [TOOL_OUTCOME_UNKNOWN]:
     'The session was interrupted while this tool was running, so its outcome is unknown: it may have finished, partly ' +
     'or not at all. Retry it only if it just reads or is safe to repeat. Otherwise check the state of the world first, or ask the user.',
-  [TOOL_NOT_STARTED]: 'The session was interrupted before this tool started. Nothing was done, so it is safe to call it again.',
+  [TOOL_NOT_STARTED]:
+    'The session was interrupted before this tool started. Nothing was done, so it is safe to call it again.',
 }
 
 interface OpenCall extends StepRef {
@@ -102,7 +103,9 @@ function resultCloser(call: OpenCall, { seq, time }: { seq: SessionSeq; time: nu
       message: {
         id: `interrupted-${seq}` as MessageId,
         role: 'user',
-        content: [{ type: 'tool-result', toolCallId: callId, content: [{ type: 'text', text: texts[code] }], isError: true }],
+        content: [
+          { type: 'tool-result', toolCallId: callId, content: [{ type: 'text', text: texts[code] }], isError: true },
+        ],
         source: { kind: 'tool', callId },
       },
       error: { name: 'InterruptedError', code },

@@ -25,7 +25,11 @@ export function planReplacement(
   const start = endpoint(order, event, op.startSeq)
   const end = op.endSeq === op.startSeq ? start : endpoint(order, event, op.endSeq)
   if (start > end) {
-    refuse(event, 'replace/reversed', `entry ${op.startSeq} stands after entry ${op.endSeq} on the surface: swap the ends`)
+    refuse(
+      event,
+      'replace/reversed',
+      `entry ${op.startSeq} stands after entry ${op.endSeq} on the surface: swap the ends`,
+    )
   }
   const shadowed = order.nodes.slice(start, end + 1)
   checkCoverage(event, shadowed)

@@ -28,7 +28,7 @@ import type { JsonObject } from './json.ts'
 import { ListenerErrors, Listeners } from './listeners.ts'
 import type { Message } from './messages.ts'
 import { type SessionSurface, SurfaceManager } from './surface.ts'
-import { type Vocabulary, requireSurfaceTypes } from './vocabulary.ts'
+import { type Vocabulary, requireTypes } from './vocabulary.ts'
 
 /** Called as `(event, session)`. SPEC 3.2. */
 export type SessionListener = (event: SessionEvent, session: Session) => void
@@ -123,7 +123,7 @@ export class Session {
   private constructor(parts: SessionParts) {
     this.header = parts.header
     this.vocabulary = parts.vocabulary ?? coreEvents
-    requireSurfaceTypes(this.vocabulary, coreEvents)
+    requireTypes(this.vocabulary, coreEvents)
     this.firstLiveSeq = parts.firstLiveSeq
     this.#now = parts.now ?? Date.now
     this.#listenerErrors = new ListenerErrors(parts.onListenerError)

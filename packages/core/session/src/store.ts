@@ -71,7 +71,8 @@ export class SessionStore {
    * Waits for every `session/flush` listener of one session, or of all. All settle; then the first failure is thrown.
    */
   async flush(session?: Session | string): Promise<void> {
-    const sessions = session === undefined ? this.list() : [typeof session === 'string' ? this.#require(session) : session]
+    const sessions =
+      session === undefined ? this.list() : [typeof session === 'string' ? this.#require(session) : session]
     const calls = sessions.flatMap((each) => this.#flush.current.map(async (listener) => listener(each)))
     const failed = (await Promise.allSettled(calls)).find((result) => result.status === 'rejected')
     if (failed !== undefined) throw failed.reason

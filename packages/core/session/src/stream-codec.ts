@@ -30,7 +30,15 @@ export class StreamAccumulator {
       const { type, time0, index, id, name } = run
       const dt = [...run.dt]
       if (type !== 'tool-call-chunks') return { type, time0, index, dt, texts: [...run.parts] }
-      return { type, time0, index, dt, id: id as ToolCallId, ...(name === undefined ? {} : { name }), args: [...run.parts] }
+      return {
+        type,
+        time0,
+        index,
+        dt,
+        id: id as ToolCallId,
+        ...(name === undefined ? {} : { name }),
+        args: [...run.parts],
+      }
     })
   }
 }
@@ -131,7 +139,13 @@ export function assembleStream(
 
 function collect(blocks: Map<number, OpenBlock>, chunk: StreamChunk): void {
   if (!('index' in chunk)) return
-  const block = blocks.get(chunk.index) ?? { type: undefined, text: '', id: undefined, name: undefined, closed: undefined }
+  const block = blocks.get(chunk.index) ?? {
+    type: undefined,
+    text: '',
+    id: undefined,
+    name: undefined,
+    closed: undefined,
+  }
   blocks.set(chunk.index, block)
   switch (chunk.type) {
     case 'text-delta':

@@ -73,7 +73,8 @@ class Tracer {
 
   #startTurn({ seq, data }: EventOf<'turn/start'>): void {
     if (this.#turn !== undefined) this.#warn(seq, 'trace/turn', `turn ${data.turn} starts inside turn ${this.#turn}`)
-    if (data.turn <= this.#lastTurn) this.#warn(seq, 'trace/turn', `turn ${data.turn} starts after turn ${this.#lastTurn}`)
+    if (data.turn <= this.#lastTurn)
+      this.#warn(seq, 'trace/turn', `turn ${data.turn} starts after turn ${this.#lastTurn}`)
     this.#turn = data.turn
     this.#lastTurn = Math.max(this.#lastTurn, data.turn)
   }
@@ -86,13 +87,16 @@ class Tracer {
   }
 
   #startStep({ seq, data }: EventOf<'step/start'>): void {
-    if (this.#turn !== data.turn) this.#warn(seq, 'trace/step', `step ${data.step} starts outside its turn ${data.turn}`)
-    if (this.#step !== undefined) this.#warn(seq, 'trace/step', `step ${data.step} starts inside step ${this.#step.step}`)
+    if (this.#turn !== data.turn)
+      this.#warn(seq, 'trace/step', `step ${data.step} starts outside its turn ${data.turn}`)
+    if (this.#step !== undefined)
+      this.#warn(seq, 'trace/step', `step ${data.step} starts inside step ${this.#step.step}`)
     this.#step = data
   }
 
   #endStep({ seq, data }: EventOf<'step/end'>): void {
-    if (!this.#isOpen(data)) this.#warn(seq, 'trace/step', `step ${data.step} of turn ${data.turn} ends but is not open`)
+    if (!this.#isOpen(data))
+      this.#warn(seq, 'trace/step', `step ${data.step} of turn ${data.turn} ends but is not open`)
     this.#step = undefined
   }
 
@@ -127,7 +131,11 @@ class Tracer {
     const recorded = this.#calls.get(callId)
     this.#calls.delete(callId)
     if (recorded === undefined || event.sourceEventSeqs?.includes(recorded) === true) return
-    this.#warn(event.seq, 'trace/uncited-call', `the result of call ${callId} does not cite its tool/call, event ${recorded}`)
+    this.#warn(
+      event.seq,
+      'trace/uncited-call',
+      `the result of call ${callId} does not cite its tool/call, event ${recorded}`,
+    )
   }
 
   #warn(seq: SessionSeq, code: string, message: string): void {

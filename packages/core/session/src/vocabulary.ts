@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { SessionError } from './errors.ts'
-import { isSurfaceType } from './events.ts'
 
 /** One event type of a vocabulary. */
 export interface EventDefinition {
@@ -62,17 +61,25 @@ export interface DefineEventsOptions {
  * A vocabulary from payload schemas by event type (`area/name`). Declare the payload types by merging into
  * `SessionEventMap`. A plugin's types are log-only. SPEC 2.2.
  */
-export function defineEvents(schemas: Readonly<Record<string, z.ZodType>>, options: DefineEventsOptions = {}): Vocabulary {
+export function defineEvents(
+  schemas: Readonly<Record<string, z.ZodType>>,
+  options: DefineEventsOptions = {},
+): Vocabulary {
   const retired = new Set(options.retired)
   const owner = options.owner ?? 'this application'
-  return new Vocabulary(Object.entries(schemas).map(([type, schema]) => [type, { schema, retired: retired.has(type), owner }]))
+  return new Vocabulary(
+    Object.entries(schemas).map(([type, schema]) => [type, { schema, retired: retired.has(type), owner }]),
+  )
 }
 
-/** Throws `SessionError` `vocabulary/conflict` unless the vocabulary knows the core's surface types as they are. */
-export function requireSurfaceTypes(vocabulary: Vocabulary, core: Vocabulary): void {
+/** Throws `SessionError` `vocabulary/conflict` unless the vocabulary knows every type of `core` as it is. */
+export function requireTypes(vocabulary: Vocabulary, core: Vocabulary): void {
   for (const [type, definition] of core) {
-    if (isSurfaceType(type) && vocabulary.get(type) !== definition) {
-      throw new SessionError('vocabulary/conflict', `the vocabulary lacks ${type}: compose it with coreEvents.extend(…)`)
+    if (vocabulary.get(type) !== definition) {
+      throw new SessionError(
+        'vocabulary/conflict',
+        `the vocabulary lacks ${type}: compose it with coreEvents.extend(…)`,
+      )
     }
   }
 }

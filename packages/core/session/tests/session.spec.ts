@@ -91,7 +91,12 @@ describe('a session', () => {
 
   it('writes events in canonical key order, the payload last', () => {
     expect(Object.keys(JSON.parse(stringifyEvent(replaced().eventAt(5) as SessionEvent)) as object)).toEqual([
-      'type', 'seq', 'time', 'surfaceOp', 'sourceEventSeqs', 'data',
+      'type',
+      'seq',
+      'time',
+      'surfaceOp',
+      'sourceEventSeqs',
+      'data',
     ])
   })
 
@@ -116,8 +121,21 @@ describe('a session', () => {
 
   it('explains what an entry stands for through every depth of replacement', () => {
     const { events } = replaced()
-    expect(explain(events, 6)).toEqual({ seq: 6, onSurface: true, shadows: [0, 5], cites: [0, 5], origins: [0, 1, 2, 3] })
-    expect(explain(events, 2)).toEqual({ seq: 2, onSurface: false, shadowedBy: 5, shadows: [], cites: [], origins: [2] })
+    expect(explain(events, 6)).toEqual({
+      seq: 6,
+      onSurface: true,
+      shadows: [0, 5],
+      cites: [0, 5],
+      origins: [0, 1, 2, 3],
+    })
+    expect(explain(events, 2)).toEqual({
+      seq: 2,
+      onSurface: false,
+      shadowedBy: 5,
+      shadows: [],
+      cites: [],
+      origins: [2],
+    })
   })
 })
 
@@ -166,7 +184,9 @@ describe('closers', () => {
     session.append('assistant/message', assistant('a1', 'x', 'y'), append)
     session.append('tool/call', { turn: 1, step: 1, callId: toolCallId('y'), name: 'bash', arguments: '{}' })
     const closers = interruptedTurnClosers(session.events)
-    expect(closers.map((event) => [event.seq, event.type, event.type === 'tool/result' ? event.data.error?.code : ''])).toEqual([
+    expect(
+      closers.map((event) => [event.seq, event.type, event.type === 'tool/result' ? event.data.error?.code : '']),
+    ).toEqual([
       [4, 'tool/result', 'TOOL_NOT_STARTED'],
       [5, 'tool/result', 'TOOL_OUTCOME_UNKNOWN'],
       [6, 'step/end', ''],
