@@ -75,7 +75,7 @@ async function claimKernel(place: ClaimPlace): Promise<Claim> {
     if (other?.kind === 'lease' && isHeld(other, thisProcess(), Date.now())) throw new SessionLockedError(place.id, other)
     await writeOwner(fs, ownerPath(place), ownerFor('kernel'))
   } catch (error) {
-    await file.close()
+    await file.close().catch(() => undefined)
     throw error
   }
   return {
@@ -83,8 +83,9 @@ async function claimKernel(place: ClaimPlace): Promise<Claim> {
       if (!(await isCurrent(fs, file, path))) throw new SessionConflictError('the lock file was removed or replaced: this writer no longer holds the session, and nothing was written')
     },
     release: async () => {
-      // The lock file stays: removing it would let two writers lock two files of one name.
-      if (await isCurrent(fs, file, path)) await tidy(fs, ownerPath(place))
+      // The lock file stays: removing it would let two writers lock two files of one name. Whatever fails, the lock goes.
+      const isOurs = await isCurrent(fs, file, path).catch(() => false)
+      if (isOurs) await tidy(fs, ownerPath(place))
       await file.close()
     },
   }

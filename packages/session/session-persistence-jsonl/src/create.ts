@@ -61,7 +61,7 @@ export async function createSession(store: StoreContext, header: SessionHeader):
     await refuseStored(store, header.id)
     await sweep(store, directory)
   } catch (error) {
-    await claim.release()
+    await claim.release().catch(() => undefined)
     throw error
   }
   const write = async (records: readonly Buffer[]): Promise<boolean> => {

@@ -84,7 +84,9 @@ export async function claimLease(place: ClaimPlace, path: string): Promise<Claim
     verify: check,
     release: async () => {
       clearInterval(timer)
-      if ((await readOwner(fs, path))?.token === owner.token) await tidy(fs, path)
+      // An owner file that stays lapses by itself.
+      const named = await readOwner(fs, path).catch(() => undefined)
+      if (named?.token === owner.token) await tidy(fs, path)
     },
   }
 }

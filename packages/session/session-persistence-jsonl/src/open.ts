@@ -118,8 +118,8 @@ export async function openToWrite(store: StoreContext, id: SessionId): Promise<W
       onClosed: store.onClosed,
     })
   } catch (error) {
-    await file?.close()
-    await claim.release()
+    await file?.close().catch(() => undefined)
+    await claim.release().catch(() => undefined)
     throw error
   }
 }

@@ -51,7 +51,13 @@ export async function writeOwnerAside(fs: FileSystem, path: string, owner: Owner
 
 /** Writes the owner file in one step, over any other. It need not survive a power loss, since no claim does. */
 export async function writeOwner(fs: FileSystem, path: string, owner: Owner): Promise<void> {
-  await fs.rename(await writeOwnerAside(fs, path, owner), path)
+  const aside = await writeOwnerAside(fs, path, owner)
+  try {
+    await fs.rename(aside, path)
+  } catch (error) {
+    await tidy(fs, aside)
+    throw error
+  }
 }
 
 /** Whether a claim still holds, as far as its owner file tells. Of a kernel claim on another host nothing is known: it passes for held. */
