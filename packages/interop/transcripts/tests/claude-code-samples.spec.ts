@@ -2,6 +2,7 @@ import { Session, explain, traceFindings } from '@palimpsest/session'
 import { expect, test } from 'vitest'
 import { importVocabulary } from '../src/index.ts'
 import { countIndependently } from './oracle.ts'
+import { violations } from './providers.ts'
 import { importBytes, sampleBytes, sampleNames } from './support.ts'
 
 const files = sampleNames.length
@@ -9,23 +10,27 @@ test.runIf(files === 0)('no real session files are at hand: 12 were not tried', 
   console.warn('skipped 12 real Claude Code files: ../shared/samples is absent')
 })
 
-test.each(sampleNames)('%s: each imported session restores, traces clean and accounts for its lines', async (name) => {
-  const imported = await importBytes(sampleBytes(name), name)
-  const lines = imported.flatMap(({ session, report }) => {
-    const restored = Session.restore(structuredClone(session), { vocabulary: importVocabulary })
-    expect(restored.deriveMessages()).toHaveLength(report.messages)
-    expect(traceFindings(session.events)).toEqual([])
-    expect(report.events).toBe(session.events.length)
-    const kept = session.events.flatMap((event) => (event.type === 'import/raw' ? [event.data.line] : []))
-    expect(kept).toEqual(report.unmapped.map(({ line }) => line))
-    return [...new Set([...kept, ...mappedLines(session.events)])]
-  })
-  const total = new TextDecoder()
-    .decode(sampleBytes(name))
-    .split('\n')
-    .flatMap((line, at) => (line.trim() === '' ? [] : [at + 1]))
-  expect(lines.sort((a, b) => a - b)).toEqual(total)
-})
+test.each(sampleNames)(
+  '%s: each imported session restores, traces clean, suits both providers and accounts for its lines',
+  async (name) => {
+    const imported = await importBytes(sampleBytes(name), name)
+    const lines = imported.flatMap(({ session, report }) => {
+      const restored = Session.restore(structuredClone(session), { vocabulary: importVocabulary })
+      expect(restored.deriveMessages()).toHaveLength(report.messages)
+      expect(violations(restored.deriveMessages())).toEqual([])
+      expect(traceFindings(session.events)).toEqual([])
+      expect(report.events).toBe(session.events.length)
+      const kept = session.events.flatMap((event) => (event.type === 'import/raw' ? [event.data.line] : []))
+      expect(kept).toEqual(report.unmapped.map(({ line }) => line))
+      return [...new Set([...kept, ...mappedLines(session.events)])]
+    })
+    const total = new TextDecoder()
+      .decode(sampleBytes(name))
+      .split('\n')
+      .flatMap((line, at) => (line.trim() === '' ? [] : [at + 1]))
+    expect(lines.sort((a, b) => a - b)).toEqual(total)
+  },
+)
 
 test.each(sampleNames)('%s: calls and answers are those that an independent script counts', async (name) => {
   const [first] = await importBytes(sampleBytes(name), name)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { importVocabulary } from '../src/index.ts'
 import { tangled } from './fixture.ts'
+import { violations } from './providers.ts'
 import { importBytes } from './support.ts'
 
 /** Printed with the test; set it to see a run again. */
@@ -83,6 +84,7 @@ export async function importMutations(numRuns: number): Promise<void> {
         expect(traceFindings(session.events)).toEqual([])
         const messages = restored.deriveMessages()
         expect(report.messages).toBe(messages.length)
+        expect(violations(messages)).toEqual([])
         expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
         expect(report.answered).toBeLessThanOrEqual(report.calls)
         return session.events.flatMap(({ type, data }) => (type === 'import/raw' ? [data.line] : mappedLines(data)))
