@@ -8,7 +8,8 @@ import { add, fresh, refusal, stored } from './sessions.ts'
 
 /** Appends a log-only event that holds `value`, beside the members that the type needs. */
 const keep = (session: Session, value: unknown): SessionEvent => add(session, 'turn/start', { turn: 1, value })
-const kept = (value: unknown): unknown => (keep(fresh(), value).data as { value?: unknown }).value
+const valueOf = (event: SessionEvent | undefined): unknown => (event?.data as { value?: unknown } | undefined)?.value
+const kept = (value: unknown): unknown => valueOf(keep(fresh(), value))
 
 /** `levels` arrays, one inside the other. */
 function nested(levels: number): unknown {
@@ -71,8 +72,8 @@ describe('lossless JSON', () => {
   })
 
   it('refuses a hole in an array', () => {
-    const holed = [1, 2, 3]
-    delete holed[1]
+    const holed = [1]
+    holed[2] = 3
     const error = refusal(() => kept({ list: holed }))
     expect(error.code).toBe('envelope/json')
     expect(error.message).toContain('data.value.list[1]')
@@ -164,7 +165,7 @@ describe('lossless JSON', () => {
     const event = keep(session, value)
     value.list.push({ a: 2 })
     Object.assign(value.list[0] as object, { a: 3 })
-    expect((event.data as { value?: unknown }).value).toEqual({ list: [{ a: 1 }] })
+    expect(valueOf(event)).toEqual({ list: [{ a: 1 }] })
     const walk = (part: unknown): void => {
       if (typeof part !== 'object' || part === null) return
       expect(Object.isFrozen(part)).toBe(true)
@@ -180,7 +181,7 @@ describe('lossless JSON', () => {
     const at = stored(session)
     const restored = Session.restore(at)
     expect(restored.eventAt(0)).toBe(at.events[0])
-    expect(Object.isFrozen((at.events[0]?.data as { value?: unknown }).value)).toBe(true)
+    expect(Object.isFrozen(valueOf(at.events[0]))).toBe(true)
   })
 
   it('survives a round trip through text, whatever it is', () => {
@@ -190,7 +191,7 @@ describe('lossless JSON', () => {
         const line = stringifyEvent(keep(session, value))
         const again = Session.restore({ ...stored(session), events: [JSON.parse(line) as SessionEvent] })
         expect(stringifyEvent(again.eventAt(0) as SessionEvent)).toBe(line)
-        expect(jsonEqual((again.eventAt(0)?.data as { value?: Json }).value, value)).toBe(true)
+        expect(jsonEqual(valueOf(again.eventAt(0)) as Json, value)).toBe(true)
       }),
     )
   })

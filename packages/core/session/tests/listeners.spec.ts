@@ -164,10 +164,11 @@ describe('session/event', () => {
     const told = vi.fn()
     const session = fresh({ onListenerError: told })
     const error = new Error('later')
-    session.on('session/event', async () => {
+    const listener = async (): Promise<void> => {
       await Promise.resolve()
       throw error
-    })
+    }
+    session.on('session/event', listener as () => void)
     const event = say(session, 'x')
     await vi.waitFor(() => {
       expect(told).toHaveBeenCalledWith(error, event)
