@@ -47,11 +47,11 @@ export class DerivedMessages {
   }
 
   messages(): readonly Message[] {
-    this.#messages ??= this.#collect()
+    this.#messages ??= Object.freeze(this.#collect())
     return this.#messages
   }
 
-  #collect(): readonly Message[] {
+  #collect(): Message[] {
     // Copying is a memory move; filtering is not, and most surfaces have at most a silent head.
     if (this.#silent === 0) return (this.#slots as Message[]).slice()
     if (this.#silent === 1 && this.#slots[0] === null) return (this.#slots as Message[]).slice(1)

@@ -87,6 +87,7 @@ describe('a session', () => {
     const [message] = session.deriveMessages()
     expect(message).toBe(session.eventAt(6)?.data)
     expect(Object.isFrozen(message?.content[0])).toBe(true)
+    expect(Object.isFrozen(session.deriveMessages())).toBe(true)
   })
 
   it('writes events in canonical key order, the payload last', () => {
