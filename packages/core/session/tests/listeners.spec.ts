@@ -164,11 +164,7 @@ describe('session/event', () => {
     const told = vi.fn()
     const session = fresh({ onListenerError: told })
     const error = new Error('later')
-    const listener = async (): Promise<void> => {
-      await Promise.resolve()
-      throw error
-    }
-    session.on('session/event', listener as () => void)
+    session.on('session/event', (): void => Promise.reject(error) as never)
     const event = say(session, 'x')
     await vi.waitFor(() => {
       expect(told).toHaveBeenCalledWith(error, event)
