@@ -5,9 +5,9 @@ import { readRange } from './io.ts'
 import { judgeLog, recordsOf, type GoodLog } from './recovery.ts'
 import { scanLog, type LogScan, type Range } from './scan.ts'
 
-/** A record's bytes without what may follow it on its line. */
+/** A record's bytes without NUL bytes before it and white space behind it. */
 async function contentOf(file: OpenFile, { start, end }: Range): Promise<string> {
-  return (await readRange(file, start, end)).toString('latin1').trimEnd()
+  return (await readRange(file, start, end)).toString('latin1').replace(/^\0+/, '').trimEnd()
 }
 
 /** The lines and pieces that equal an earlier record of their seq byte for byte. Only records out of order are read again. */

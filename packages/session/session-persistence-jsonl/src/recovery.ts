@@ -58,6 +58,7 @@ class Walk {
     this.settle(event.seq === this.next)
     this.events.push(event)
     this.lastEnd = line.end
+    for (const { kind, start, end } of line.pieces) if (kind === 'nul') this.ranges.push({ kind, start, end })
     if (line.hasNegativeZero) this.ranges.push({ kind: 'negative-zero', start: line.start, end: line.end, seq: event.seq })
   }
 

@@ -27,7 +27,7 @@ export interface ScannedLine extends Range {
   readonly event: SessionEvent | undefined
   /** The record held `-0`, read as 0. */
   readonly hasNegativeZero: boolean
-  /** Parts of a line that is no record; empty for a blank one. */
+  /** Parts of a line that is no record, or the NUL bytes before its record; empty for a blank one. */
   readonly pieces: readonly ScannedPiece[]
 }
 
@@ -157,14 +157,20 @@ export async function scanLog(file: OpenFile, size: number): Promise<LogScan> {
     }
     const record = parseRecord(bytes)
     const isBlank = record === undefined && isTerminated && trimEnd(bytes).length === 0
+    const isHeader = record === undefined && !isBlank && trimEnd(bytes).equals(headerBytes)
+    const pieces = record !== undefined || isBlank ? none : isHeader ? [{ kind: 'repeat' as const, start, end, event: undefined }] : scanPieces(bytes, start)
+    // NUL bytes are no stub: a record that fills the rest of the line needs no witness.
+    const [nul, behind] = pieces
+    const isBehindNul = isTerminated && pieces.length === 2 && nul?.kind === 'nul' && behind?.kind === 'record'
+    const found = isBehindNul ? parseRecord(bytes.subarray(behind.start - start)) : record
     lines.push({
       start,
       end,
       isTerminated,
       isMarked: isMarked && !isBlank,
-      event: record?.event,
-      hasNegativeZero: record?.hasNegativeZero ?? false,
-      pieces: record !== undefined || isBlank ? none : trimEnd(bytes).equals(headerBytes) ? [{ kind: 'repeat', start, end, event: undefined }] : scanPieces(bytes, start),
+      event: found?.event,
+      hasNegativeZero: found?.hasNegativeZero ?? false,
+      pieces: isBehindNul ? [nul] : pieces,
     })
   })
   return { size, header, lines }
