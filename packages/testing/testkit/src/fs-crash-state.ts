@@ -46,34 +46,33 @@ function choicesOf(node: NodeImage, found: Map<Versions<unknown>, Choice>): void
   }
 }
 
-/** Which version of each choice: all of them when they are at most `limit`, else the telling ones and a sample. */
+/** Which version of each choice: every combination when they are at most `limit`, else the telling ones first, then a sample. */
 function* assignments(choices: readonly Choice[], limit: number, random: () => number): Iterable<readonly number[]> {
   const tops = choices.map(({ versions }) => versions.length - 1)
   const total = tops.reduce((product, top) => product * (top + 1), 1)
-  if (total <= limit) {
-    for (let code = 0; code < total; code += 1) {
-      let rest = code
-      yield tops.map((top) => {
-        const digit = rest % (top + 1)
-        rest = Math.floor(rest / (top + 1))
-        return digit
-      })
-    }
-    return
+  for (let code = 0; total <= limit && code < total; code += 1) {
+    let rest = code
+    yield tops.map((top) => {
+      const digit = rest % (top + 1)
+      rest = Math.floor(rest / (top + 1))
+      return digit
+    })
   }
-  yield tops.map(() => 0)
-  yield tops
-  for (let one = 0; one < tops.length; one += 1) {
-    yield tops.map((top, index) => (index === one ? 0 : top))
-    yield tops.map((top, index) => (index === one ? top : 0))
+  for (let made = 0; total > limit && made < limit; made += 1) {
+    const one = Math.floor(made / 2) - 1
+    if (made === 0) yield tops.map(() => 0)
+    else if (made === 1) yield tops
+    else if (one >= tops.length) yield tops.map((top) => Math.floor(random() * (top + 1)))
+    else yield tops.map((top, index) => ((index === one) === (made % 2 === 0) ? 0 : top))
   }
-  for (let made = 2 + 2 * tops.length; made < limit; made += 1) yield tops.map((top) => Math.floor(random() * (top + 1)))
 }
 
 function contentOf(file: FileImage, pick: Pick): Buffer {
   const content = Buffer.alloc(pick(file.size))
   const pageSize = file.pages.values().next().value?.[0].length ?? 0
-  for (const [index, versions] of file.pages) pick(versions).copy(content, index * pageSize)
+  for (const [index, versions] of file.pages) {
+    if (index * pageSize < content.length) pick(versions).copy(content, index * pageSize)
+  }
   return content
 }
 

@@ -45,7 +45,7 @@ class FileNode {
     const count = Math.max(Math.ceil(content.length / pageSize), ...[...this.pages.keys()].map((page) => page + 1))
     for (let index = 0; index < count; index += 1) {
       const page = Buffer.alloc(pageSize)
-      content.copy(page, 0, index * pageSize, (index + 1) * pageSize)
+      page.set(content.subarray(index * pageSize, (index + 1) * pageSize))
       const versions = this.pages.get(index) ?? [Buffer.alloc(pageSize)]
       if (!versions.at(-1)?.equals(page)) {
         versions.push(page)

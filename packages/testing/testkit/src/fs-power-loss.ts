@@ -143,6 +143,6 @@ function callSite(): string {
   return frames
     .filter((frame) => !/fs-(layer|power-loss)\.ts|\(?node:|node_modules/.test(frame))
     .map((frame) => /at (?:async )?(?:new )?([^ (]+) \(/.exec(frame)?.[1]?.replace(/^.*\./, '') ?? '(anonymous)')
-    .slice(0, 4)
+    .slice(0, 8)
     .join(' < ')
 }

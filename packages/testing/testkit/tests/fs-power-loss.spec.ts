@@ -91,13 +91,13 @@ describe('PowerLossRecorder', () => {
     expect(outcomes(recorder)).toEqual(new Set(['a=x', 'a=xbcd', 'a=x~cd', 'a=xb~~', 'a=x~~~']))
   })
 
-  it('may bring back truncated bytes until the truncation is synced', async () => {
-    const recorder = new PowerLossRecorder<typeof disk, string>(disk, root)
+  it('may bring back truncated bytes, also those of whole pages, until the truncation is synced', async () => {
+    const recorder = new PowerLossRecorder<typeof disk, string>(disk, root, { pageSize: 2 })
     const file = await put(recorder, 'a', 'abcd')
     await file.datasync()
     await recorder.fileSystem.syncDirectory(root)
     await file.truncate(1)
-    expect(outcomes(recorder)).toEqual(new Set(['a=abcd', 'a=a', 'a=a~~~']))
+    expect(outcomes(recorder)).toEqual(new Set(['a=abcd', 'a=ab~~', 'a=a', 'a=a~~~', 'a=a~cd']))
     await file.datasync()
     expect(outcomes(recorder)).toEqual(new Set(['a=a']))
     await file.close()

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageId, sessionId, sessionSeq, toolCallId, type SessionEvent, type SessionHeader } from '@palimpsest/session'
-import type { OpenedSession, SessionPersistence } from '@palimpsest/session-persistence'
+import type { OpenedSession, RecoveryReport, SessionPersistence } from '@palimpsest/session-persistence'
 import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../../src/index.ts'
+
+/** How long a lease holds in these tests, in milliseconds: long enough for a busy machine to renew it in time. */
+const leaseMs = 2000
 
 /** Opens the store the way every fault test does. */
 export function openStore(root: string, fileSystem: FileSystem = nodeFileSystem, lock: 'kernel' | 'lease' = 'kernel'): SessionPersistence {
-  return jsonlPersistence({ root, fileSystem, ...(lock === 'lease' ? { lock } : {}) })
+  return jsonlPersistence({ root, fileSystem, ...(lock === 'lease' ? { lock, leaseMs } : {}) })
 }
 
 export const id = sessionId('fault')
@@ -68,13 +71,14 @@ export function scratch(): { readonly path: string; fresh(): string; dispose(): 
   }
 }
 
-/** Files below a directory: relative path → content. */
+/** Files below a directory: relative path → content, of a symbolic link its target. */
 export function filesBelow(directory: string, prefix = ''): Map<string, Buffer> {
   const files = new Map<string, Buffer>()
   for (const name of readdirSync(join(directory, prefix)).sort()) {
     const path = join(prefix, name)
-    if (lstatSync(join(directory, path)).isDirectory()) for (const [below, content] of filesBelow(directory, path)) files.set(below, content)
-    else files.set(path, readFileSync(join(directory, path)))
+    const stat = lstatSync(join(directory, path))
+    if (stat.isDirectory()) for (const [below, content] of filesBelow(directory, path)) files.set(below, content)
+    else files.set(path, stat.isSymbolicLink() ? Buffer.from(readlinkSync(join(directory, path))) : readFileSync(join(directory, path)))
   }
   return files
 }
@@ -90,6 +94,11 @@ export function logOf(root: string): string {
 /** The bytes that recovery moved aside, one buffer per file. */
 export function recoveredBytes(root: string): Buffer[] {
   return [...filesBelow(root)].filter(([path]) => path.includes('recovered')).map(([, content]) => content)
+}
+
+/** Whether opening found nothing but good records. */
+export function isClean({ ranges, closers }: RecoveryReport): boolean {
+  return ranges.length === 0 && closers.length === 0
 }
 
 export function sha256(bytes: Uint8Array): string {

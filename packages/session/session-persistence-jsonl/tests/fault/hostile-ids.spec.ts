@@ -1,0 +1,130 @@
+import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync, lstatSync } from 'node:fs'
+import { basename, dirname, join, resolve, sep } from 'node:path'
+import { sessionId } from '@palimpsest/session'
+import { spyFileSystem, type FileSystemCall } from '@palimpsest/testkit'
+import fc from 'fast-check'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { nodeFileSystem } from '../../src/index.ts'
+import { filesBelow, fingerprint, headerOf, id, logOf, openStore, said, saidAll, scratch, writeSession } from './support.ts'
+
+// Disks and processes take their time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const place = scratch()
+let root: string
+
+beforeEach(() => {
+  root = join(place.fresh(), 'root')
+})
+afterAll(() => place.dispose())
+
+function outside(calls: readonly FileSystemCall[]): string[] {
+  const isInside = (path: string): boolean => resolve(path) === path && (path === root || path.startsWith(root + sep))
+  // The root itself is made where it is missing, and its name made durable.
+  const isRootsOwn = ({ operation, path }: FileSystemCall): boolean => ['syncDirectory', 'lstat'].includes(operation) && path === dirname(root)
+  return calls.filter((call) => !isRootsOwn(call)).flatMap(({ path, target }) => [path, ...(target === undefined ? [] : [target])]).filter((path) => !isInside(path) || path.includes('\0'))
+}
+
+/** Everything one can do with an id; returns the name of the session's directory. */
+async function exercise(name: string): Promise<string> {
+  const { fileSystem, calls } = spyFileSystem(nodeFileSystem)
+  const store = openStore(root, fileSystem)
+  const key = sessionId(name)
+  expect(await store.stat(key)).toBeUndefined()
+  await expect(store.open(key, 'read')).rejects.toThrow()
+  await expect(store.open(key, 'write')).rejects.toThrow()
+  const handle = await store.create(headerOf(name))
+  await handle.append([said(0)])
+  await handle.close()
+  const ref = await store.attachments(key).put(Buffer.from('x'), { mediaType: 'text/plain' })
+  expect(await store.attachments(key).has(ref)).toBe(true)
+  const again = await store.open(key, 'write')
+  expect(again.header.id).toBe(name)
+  await again.append([said(1)])
+  await again.close()
+  expect((await store.stat(key))?.header.id).toBe(name)
+  const listed: string[] = []
+  for await (const { header } of store.list()) listed.push(header.id)
+  expect(listed).toContain(name)
+  const directory = basename(dirname(logOf(root)))
+  await store.delete(key)
+  expect(await store.stat(key)).toBeUndefined()
+  await store.close()
+  expect(outside(calls)).toEqual([])
+  expect(Buffer.byteLength(directory)).toBeLessThanOrEqual(255)
+  return directory
+}
+
+const hostile = [
+  '../../x', '/etc/x', 'a/../../b', '..\\x', 'x\0', '.', '..', '...', '~', '-rf', 'a/b', 'a\\b', 'C:\\x', 'C:x', '\\\\host\\share',
+  'CON', 'con', 'nul.txt', 'COM1', 'lpt9.log', 'a.', 'a ', ' a', 'A', 'a', '%2e%2e%2f', '%00', 'x\n', 'x\r\ny', '\u2028', '\u202e',
+  '\ud800', '\udc00', '\ud800\udc00', 'e\u0301', '\u00e9', 'İ', 'ı', 'ß', 'ẞ', 'ſ', 's', 'K', 'k', 'a'.repeat(255), 'a'.repeat(256), 'é'.repeat(200), '😀'.repeat(5000),
+  'session.v3.jsonl', 'session.lock', 'attachments', 'recovered', '__proto__', 'constructor', '*', '?', '<', '>', '|', '"', ':', 'a:b', '$HOME', '`x`',
+]
+
+describe('PS-01: hostile ids', () => {
+  it('every id has a directory of its own inside the root, whatever the file system makes of case and accents', async () => {
+    const directories = new Map<string, string>()
+    for (const name of hostile) {
+      const directory = await exercise(name)
+      const folded = directory.normalize('NFKC').toLowerCase().replace(/[. ]+$/, '')
+      expect(directories.get(folded), `${JSON.stringify(name)} shares a directory`).toBeUndefined()
+      expect(directory).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i)
+      expect(directory).not.toMatch(/[. ]$|[<>:"/\\|?*]|[^\x21-\x7e]/)
+      directories.set(folded, name)
+    }
+  })
+
+  it('no id at all makes a call outside the root', async () => {
+    const nasty = fc.constantFrom('..', '/', '\\', '.', '\0', ':', ' ', 'a', 'A', '\ud800', '%', 'é', '\n')
+    const ids = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), fc.array(nasty, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')))
+    await fc.assert(fc.asyncProperty(ids, async (name) => {
+      await exercise(name)
+    }), { numRuns: 25 })
+  })
+
+  it('two ids never share a directory', async () => {
+    const unit = fc.constantFrom('a', 'A', '.', '%', '_', '-', '~', '=', '0', 'é', 'É', ' ', '\ud800', '\udc00', '\0')
+    const ids = fc.array(unit, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''))
+    await fc.assert(fc.asyncProperty(ids, ids, async (left, right) => {
+      fc.pre(left !== right)
+      expect((await exercise(left)).toLowerCase()).not.toBe((await exercise(right)).toLowerCase())
+    }), { numRuns: 25 })
+  })
+})
+
+describe('symbolic links below the root', () => {
+  const replaced: readonly (readonly [string, (log: string) => string])[] = [
+    ['the log', (log) => log],
+    ['the session directory', (log) => dirname(log)],
+    ['the project directory', (log) => dirname(dirname(log))],
+    ['the lock file', (log) => join(dirname(log), 'session.lock')],
+    ['the owner file', (log) => join(dirname(log), 'session.owner')],
+    ['the attachments directory', (log) => join(dirname(log), 'attachments')],
+    ['the recovered directory', (log) => join(dirname(log), 'recovered')],
+  ]
+  it.each(replaced)('%s as a link out of the root is not followed', async (_, pathOf) => {
+    const elsewhere = join(dirname(root), 'elsewhere')
+    await writeSession(root, [saidAll(0, 2)])
+    const log = logOf(root)
+    // A torn tail, so that recovery has something to move.
+    writeFileSync(log, '{"type":"user/mess', { flag: 'a' })
+    const path = pathOf(log)
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(elsewhere)
+    else renameSync(path, elsewhere)
+    symlinkSync(elsewhere, path)
+    const names = lstatSync(elsewhere).isDirectory() ? fingerprint(elsewhere) : { '': elsewhere }
+    const outcome = async (): Promise<void> => {
+      const store = openStore(root)
+      await store.attachments(id).put(Buffer.from('secret'), { mediaType: 'text/plain' }).catch(() => undefined)
+      const handle = await store.open(id, 'write')
+      await handle.append([said(2)])
+      await handle.close()
+      await store.close()
+    }
+    await outcome().catch(() => undefined)
+    expect(lstatSync(elsewhere).isDirectory() ? fingerprint(elsewhere) : { '': elsewhere }).toEqual(names)
+    expect(readdirSync(dirname(root)).sort()).toEqual(['elsewhere', 'root'])
+    expect([...filesBelow(dirname(elsewhere)).keys()].filter((file) => file.includes('secret'))).toEqual([])
+  })
+})

@@ -1,0 +1,20 @@
+import { afterAll, describe, expect, it, vi } from 'vitest'
+import { record, scenarios, searchLoss } from './power-loss.ts'
+import { scratch } from './support.ts'
+
+// Disks and processes take their time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+const place = scratch()
+afterAll(() => place.dispose())
+
+const search = { seed: 20_260_101, limit: 10 }
+
+describe('after a power loss that took any subset of the unsynced pages, lengths and names', () => {
+  it.each(scenarios)('while $name: every promise holds, and the session opens and goes on', async (scenario) => {
+    const recording = await record(scenario, place.fresh())
+    const { states, loss } = await searchLoss(scenario, recording, place.fresh, search)
+    expect(loss).toBeUndefined()
+    expect(states).toBeGreaterThan(1)
+  })
+})
