@@ -2,11 +2,20 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { repoRoot } from '../lib/workspace.ts'
 
 const here = join(repoRoot, 'scripts/bench')
 const peers = join(here, 'peers')
+
+/** The lock addon finds its binary beside its own file, so it stays where the store has it. */
+const addonInPlace: Plugin = {
+  name: 'addon-in-place',
+  setup(context) {
+    const { resolve } = createRequire(join(repoRoot, 'packages/session/session-persistence-jsonl/package.json'))
+    context.onResolve({ filter: /^fs-native-extensions$/ }, ({ path }) => ({ path: resolve(path), external: true }))
+  },
+}
 
 /** Installs the peers at their exact versions where they are not installed yet. */
 export function installPeers(): void {
@@ -37,8 +46,7 @@ async function bundle(entry: string, outfile: string): Promise<string> {
     target: 'node20',
     conditions: ['@palimpsest/source', 'module', 'import'],
     define: { 'process.env.NODE_ENV': '"production"' },
-    // Native addons find their binaries beside their own files.
-    external: ['fs-native-extensions'],
+    plugins: [addonInPlace],
     logLevel: 'warning',
   })
   return outfile

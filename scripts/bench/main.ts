@@ -41,8 +41,7 @@ async function core(directory: string): Promise<void> {
   const pace = values.quick ? 'quick' : 'full'
   for (const row of rowNames) {
     if (values.only !== undefined && values.only !== row) continue
-    if (row === 'open')
-      for (const comparison of await coldOpen(directory, values.quick)) console.log(rendered(comparison))
+    if (row === 'open') console.log(rendered(await coldOpen(directory, values.quick)))
     else comparisonsOf(program, [peer, pace, row])
   }
 }
