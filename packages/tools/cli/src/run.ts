@@ -2,15 +2,32 @@ import { Command, CommanderError } from 'commander'
 import { CliState } from './cli.ts'
 import { explainCommand } from './commands/explain.ts'
 import { importCommand } from './commands/import.ts'
+import { demoCommand } from './commands/demo.ts'
+import { exportCommand } from './commands/export.ts'
 import { lsCommand } from './commands/ls.ts'
 import { messagesCommand } from './commands/messages.ts'
+import { repairCommand } from './commands/repair.ts'
 import { showCommand } from './commands/show.ts'
+import { statsCommand } from './commands/stats.ts'
 import { surfaceCommand } from './commands/surface.ts'
 import { verifyCommand } from './commands/verify.ts'
+import { writerCommand } from './demo/writer.ts'
 import { EXIT, type ExitCode, failureOf } from './exit.ts'
 import type { Io } from './io.ts'
 
-const commands = [importCommand, lsCommand, showCommand, surfaceCommand, messagesCommand, explainCommand, verifyCommand]
+const commands = [
+  importCommand,
+  lsCommand,
+  showCommand,
+  surfaceCommand,
+  messagesCommand,
+  explainCommand,
+  statsCommand,
+  verifyCommand,
+  repairCommand,
+  exportCommand,
+  demoCommand,
+]
 
 /**
  * Runs one command line, without the program's own name, and answers its exit code: 0, 1 for a finding, 2 for a wrong
@@ -23,6 +40,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     .helpCommand(false)
     .addHelpText('after', '\nStart with: palimpsest demo, then palimpsest import\n')
   for (const make of commands) program.addCommand(make(cli))
+  program.addCommand(writerCommand(cli), { hidden: true })
   for (const each of [program, ...program.commands]) {
     each.exitOverride().configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
   }

@@ -4,7 +4,7 @@ import type { SessionPersistence } from '@palimpsest/session-persistence'
 import { type FoundSession, fileSource, findClaudeCodeSessions, importTranscript } from '@palimpsest/transcripts'
 import type { Command } from 'commander'
 import { type Cli, type CommonOptions, command, print } from '../cli.ts'
-import { CliError, EXIT, failureOf } from '../exit.ts'
+import { CliError, EXIT, type ExitCode, type Failure, failureOf } from '../exit.ts'
 import { type Kept, keepImported } from '../import/keep.ts'
 import { type ImportNote, importNotes } from '../import/notes.ts'
 import { AttachmentSpool } from '../import/spool.ts'
@@ -91,22 +91,21 @@ async function listFound(cli: Cli, options: ImportOptions, store: SessionPersist
 async function importAll(cli: Cli, options: ImportOptions, store: SessionPersistence, paths: readonly string[]): Promise<void> {
   const progress = new Progress(cli.io)
   const entries: (ImportEntry & Pick<Kept, 'status'>)[] = []
-  const failures: string[] = []
+  const failures: Failure[] = []
   for (const [index, path] of paths.entries()) {
     progress.show(`importing ${index + 1} of ${paths.length}`)
     try {
       for await (const entry of importOne(store, path, options.again === true)) entries.push(entry)
     } catch (error) {
-      const { exit, line } = failureOf(unreadable(path, error))
-      cli.end(exit)
-      failures.push(line)
+      failures.push(failureOf(unreadable(path, error)))
     }
   }
   progress.done()
   const sessions = entries.map(({ status: _, ...entry }): ImportEntry => entry)
   print(cli, options, { sessions }, () => renderImported(cli, entries))
-  for (const line of failures) cli.io.stderr(`palimpsest: ${line}\n`)
-  if (failures.length === 0 && entries.some(({ status }) => status === 'changed')) cli.end(EXIT.finding)
+  for (const { line } of failures) cli.io.stderr(`palimpsest: ${line}\n`)
+  const exits = [...failures.map(({ exit }) => exit), ...entries.map(({ status }) => (status === 'changed' ? EXIT.finding : EXIT.ok))]
+  cli.end(exits.reduce((worst, exit) => (exit > worst ? exit : worst), EXIT.ok as ExitCode))
 }
 
 /** Errors of the file system name the path as it was typed, and no other. */

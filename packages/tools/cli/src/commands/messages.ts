@@ -1,8 +1,8 @@
 import { type Message, deriveMessagesAt } from '@palimpsest/session'
-import { toAnthropic, toOpenAiChat } from '@palimpsest/provider-messages'
 import { type Command, Option } from 'commander'
 import { loadImages } from '../attachments.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
+import { exportTo } from '../exporting.ts'
 import { blockLine, speaker } from '../render/message.ts'
 import { count, oneLine, wrap } from '../render/text.ts'
 import { parseSeq, readSession, withStore } from '../store.ts'
@@ -32,14 +32,16 @@ export function messagesCommand(cli: Cli): Command {
       await withStore(cli.io, options, async (store) => {
         const { session } = await readSession(store, name)
         const { events } = session
-        const messages = deriveMessagesAt(events, options.at === undefined ? events.length - 1 : parseSeq(options.at, events, -1))
+        const at = options.at === undefined ? events.length - 1 : parseSeq(options.at, events, -1)
         if (options.format === 'derived') {
+          const messages = deriveMessagesAt(events, at)
           print(cli, options, { messages }, () => render(cli, messages))
           return
         }
         const image = await loadImages(events, store.attachments(session.id))
-        const exported = options.format === 'anthropic' ? toAnthropic(messages, { image }) : toOpenAiChat(messages, { image })
-        print(cli, { ...options, json: true }, exported, () => '')
+        const format = options.format === 'openai' ? 'openai-chat' : 'anthropic'
+        const { body, report } = exportTo(format, session, { image, at })
+        cli.io.stdout(`${JSON.stringify(options.json === true ? { ...body, report } : body, null, 2)}\n`)
       })
     })
 }

@@ -1,17 +1,12 @@
 import type { Finding, SessionId } from '@palimpsest/session'
-import { PersistenceError, type SessionPersistence } from '@palimpsest/session-persistence'
 import type { Command } from 'commander'
-import { loadImages } from '../attachments.ts'
-import { checkAttachments } from '../checks/attachments.ts'
-import { checkLog, checkStreams } from '../checks/log.ts'
-import { checkProviders } from '../checks/providers.ts'
-import { recoveryFindings } from '../checks/recovery.ts'
+import { checkSession } from '../checks/session.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
-import { CliError, EXIT, isAboutLog } from '../exit.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { Progress } from '../io.ts'
 import { areBad, findingLines } from '../render/findings.ts'
 import { count, oneLine } from '../render/text.ts'
-import { listSessions, readStored, resolveSession, withStore } from '../store.ts'
+import { listSessions, resolveSession, withStore } from '../store.ts'
 
 interface VerifyOptions extends CommonOptions {
   readonly all?: true
@@ -45,7 +40,7 @@ export function verifyCommand(cli: Cli): Command {
         const verified: Verified[] = []
         for (const [index, id] of ids.entries()) {
           progress.show(`verifying ${index + 1} of ${ids.length}`)
-          verified.push({ id, findings: await verifySession(store, id, options.streams === true) })
+          verified.push({ id, findings: await checkSession(store, id, { streams: options.streams === true }) })
         }
         progress.done()
         const isBad = verified.some(({ findings }) => areBad(findings))
@@ -53,26 +48,6 @@ export function verifyCommand(cli: Cli): Command {
         print(cli, options, toJson(verified, !isBad, options.all === true), () => render(cli, verified))
       })
     })
-}
-
-async function verifySession(store: SessionPersistence, id: SessionId, isWithStreams: boolean): Promise<Finding[]> {
-  try {
-    const stored = await readStored(store, id)
-    const { findings, session } = checkLog(stored, id)
-    const attachments = store.attachments(id)
-    const found = [
-      ...recoveryFindings(stored.recovered, id),
-      ...findings,
-      ...(await checkAttachments(stored.events, attachments, stored.header.importedFrom?.source)),
-      ...(isWithStreams ? checkStreams(stored.events) : []),
-    ]
-    if (session === undefined || found.some(({ code }) => code === 'session/running')) return found
-    return [...found, ...checkProviders(session.deriveMessages(), await loadImages(stored.events, attachments))]
-  } catch (error) {
-    if (!(error instanceof PersistenceError) || !isAboutLog(error.code)) throw error
-    const fix = error.code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${id}`
-    return [{ code: error.code, severity: 'error', message: error.message, fix }]
-  }
 }
 
 function toJson(verified: readonly Verified[], ok: boolean, isAll: boolean): object {

@@ -24,8 +24,10 @@ function block({ io, style }: Cli, entry: ImportEntry & { readonly status: KeptS
   const colour = status === 'changed' ? 'yellow' : 'green'
   const head = `${style(colour, marks[status])} ${style('bold', oneLine(id))} ${style('dim', `from ${oneLine(source)}`)}`
   const facts = `  ${count(events, 'event')}, ${count(messages, 'message')}, ${answered} of ${count(calls, 'call')} answered`
-  const notes = warnings.slice(0, SHOWN_NOTES).map((note) => `  ${style('dim', clip(noteLine(note), io.columns - 2))}`)
-  const more = warnings.length > SHOWN_NOTES ? [`  ${style('dim', `and ${count(warnings.length - SHOWN_NOTES, 'more note')}: --json lists them`)}`] : []
+  // What stands here already has been told before.
+  const told = status === 'unchanged' ? warnings.slice(0, 1) : warnings
+  const notes = told.slice(0, SHOWN_NOTES).map((note) => `  ${style('dim', clip(noteLine(note), io.columns - 2))}`)
+  const more = told.length > SHOWN_NOTES ? [`  ${style('dim', `and ${count(told.length - SHOWN_NOTES, 'more note')}: --json lists them`)}`] : []
   return `${[head, facts, ...notes, ...more].join('\n')}\n`
 }
 
