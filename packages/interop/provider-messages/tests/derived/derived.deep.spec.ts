@@ -1,0 +1,3 @@
+import { deepRuns, describeDerivedLaw } from './law.ts'
+
+describeDerivedLaw(deepRuns)

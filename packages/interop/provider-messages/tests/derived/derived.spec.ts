@@ -1,0 +1,3 @@
+import { defaultRuns, describeDerivedLaw } from './law.ts'
+
+describeDerivedLaw(defaultRuns)
