@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { SessionEvent } from '@palimpsest/session'
-import type { SessionHandle, SessionPersistence } from '@palimpsest/session-persistence'
+import { PersistenceError, type SessionHandle, type SessionPersistence } from '@palimpsest/session-persistence'
 import { faultFileSystem, spyFileSystem, type Fault, type FaultFileSystem } from '@palimpsest/testkit'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nodeFileSystem, type FileSystem } from '../../src/index.ts'
@@ -148,7 +148,8 @@ async function stubborn(store: SessionPersistence, acknowledged: (length: number
       await handle.append(saidAll(next, 2))
       next += 2
       acknowledged(next)
-    } catch {
+    } catch (cause) {
+      expect(cause).toBeInstanceOf(PersistenceError)
       if (handle?.status === 'poisoned') {
         await handle.close().catch(() => undefined)
         handle = undefined
