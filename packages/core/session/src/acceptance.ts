@@ -63,6 +63,7 @@ export function acceptAppend(candidate: AppendCandidate, vocabulary: Vocabulary)
   const data = snapshot.value as JsonObject
   const { surfaceOp, sourceEventSeqs } = known ? readPlacement(given, intent) : opaquePlacement(given, intent)
   if (known) checkPayload(given, data, vocabulary)
+  else requireObject(given, data)
   return Object.freeze(envelope(type, seq, time, surfaceOp, sourceEventSeqs, intent.ignorable, data)) as SessionEvent
 }
 
@@ -111,9 +112,16 @@ export function acceptStored(candidate: StoredCandidate, vocabulary: Vocabulary)
 
 function acceptUnknown(event: SessionEvent, keepUnknown: boolean, vocabulary: Vocabulary): Accepted {
   const { ignorable, surfaceOp } = event
+  requireObject(event, event.data)
   if (ignorable === true) return { event, kept: false }
   if (keepUnknown && surfaceOp === undefined) return { event, kept: true }
   return refuseUnknown(event, vocabulary)
+}
+
+/** Opaque or not, every store expects an object there. */
+function requireObject(given: Given, data: unknown): void {
+  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return
+  refuse(given, 'envelope/json', 'the data of an event is an object')
 }
 
 function refuseUnknown(given: Given, vocabulary: Vocabulary): never {

@@ -284,6 +284,13 @@ describe('unknown events', () => {
     expect(session.eventAt(opaque.seq)).toBe(opaque)
   })
 
+  it.each([undefined, null, 1, 'x', [[]]])('need data that every store can write, not %j', (data) => {
+    const refused = expect.objectContaining({ code: 'envelope/json' }) as object
+    const opaque = { type: 'acme/odd', seq: 0, time: 1, ignorable: true, ...(data === undefined ? {} : { data }) }
+    expect(() => fresh({ seed: [opaque as unknown as SessionEvent] })).toThrow(refused)
+    expect(() => fresh().append('acme/odd', data as never, { ignorable: true })).toThrow(refused)
+  })
+
   it('are refused on restore unless kept, and never kept with a place on the surface', () => {
     const base = stored(talk())
     const odd = { type: 'acme/odd', seq: at.done + 1, time: 1, data: {} } as unknown as SessionEvent
