@@ -308,3 +308,14 @@ test('one id for every response, as some gateways give, does not fuse responses 
   expect(shortly(session)).toEqual(['user: One', 'assistant: First', 'user: Two', 'assistant: Second'])
   expect(new Set(derived(session).map(({ id }) => id)).size).toBe(4)
 })
+
+test('a model that a hook nudges on goes on in the same turn', async () => {
+  const file = new Fixture()
+  file.user('Go')
+  file.text('m1', 'Done')
+  file.user('Stop hook feedback: tests fail', { isMeta: true })
+  file.text('m2', 'Mended')
+  const { session } = await imported(file)
+  const ends = session.events.flatMap((event) => (event.type === 'turn/end' ? [event.data] : []))
+  expect(ends).toEqual([{ turn: 1, reason: { kind: 'completed' } }])
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { importClaudeCode } from '../src/index.ts'
 import { Fixture } from './fixture.ts'
-import { importBytes } from './support.ts'
+import { MemorySink, importBytes } from './support.ts'
 
 const side = { isSidechain: true }
 
@@ -60,6 +61,34 @@ test('the same file imports to the same sessions, in pieces of any size', async 
   file.user('Search', { ...side, parentUuid: null })
   const whole = await importBytes(file.bytes())
   for (const size of [1, 7, 100]) expect(await importBytes(file.bytes(), 'session.jsonl', size)).toEqual(whole)
+})
+
+test('sidechains whose roots begin alike keep ids of their own', async () => {
+  const file = new Fixture()
+  for (const end of ['1', '2']) {
+    file.user('Search', { ...side, parentUuid: null, uuid: `11111111-2222-3333-4444-55555555555${end}` })
+  }
+  const ids = (await importBytes(file.bytes())).map(({ session }) => session.header.id)
+  expect(ids).toEqual(['s-1.agent-11111111', 's-1.agent-11111111-2222-3333-4444-555555555552'])
+})
+
+test('a reader that hands over one buffer again and again is read as it was', async () => {
+  const file = new Fixture()
+  file.user('One')
+  file.text('m1', 'Two')
+  const source = {
+    name: 'session.jsonl',
+    async *bytes() {
+      const buffer = new Uint8Array(16)
+      for (let at = 0; at < file.bytes().length; at += 16) {
+        const piece = file.bytes().subarray(at, at + 16)
+        buffer.set(piece)
+        yield buffer.subarray(0, piece.length)
+      }
+    },
+  }
+  const { value } = await importClaudeCode(source, { attachments: () => new MemorySink() }).next()
+  expect([value]).toEqual(await importBytes(file.bytes()))
 })
 
 test('an empty file holds no session', async () => {

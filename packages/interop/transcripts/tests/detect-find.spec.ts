@@ -69,6 +69,10 @@ test('a file that is rewritten between the passes is refused; one that grew is r
     return value?.report.messages as number | undefined
   }
   expect(await during(file.bytes())).toBe(2)
+  const other = new Fixture()
+  other.user('One, in other words')
+  other.text('m1', 'Two')
+  await expect(during(other.bytes())).rejects.toMatchObject({ code: 'source/changed' })
   await expect(during(before.subarray(0, 100))).rejects.toMatchObject({ code: 'source/changed' })
   await expect(during(before.map((byte) => (byte === 0x4f ? 0x22 : byte)))).rejects.toMatchObject({
     code: 'source/changed',
