@@ -109,7 +109,9 @@ export class Child {
       const line = this.#lines[index]
       if (line !== undefined) return line
       if (this.#ended !== undefined) {
-        throw new Error(`the child ended (${this.#ended.signal ?? this.#ended.code}) after ${this.#lines.length} lines\n${this.#errors}`)
+        throw new Error(
+          `the child ended (${this.#ended.signal ?? this.#ended.code}) after ${this.#lines.length} lines\n${this.#errors}`,
+        )
       }
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }

@@ -81,7 +81,12 @@ type Step =
   | { readonly kind: 'file'; readonly path: string; readonly content: Buffer }
   | { readonly kind: 'link'; readonly path: string; readonly to: string }
 
-function* layOut(directory: DirectoryImage, pick: Pick, path = '', placed = new Map<FileImage, string>()): Iterable<Step> {
+function* layOut(
+  directory: DirectoryImage,
+  pick: Pick,
+  path = '',
+  placed = new Map<FileImage, string>(),
+): Iterable<Step> {
   for (const [name, versions] of [...directory.entries].sort(([left], [right]) => (left < right ? -1 : 1))) {
     const node = pick(versions)
     const at = join(path, name)
@@ -93,14 +98,22 @@ function* layOut(directory: DirectoryImage, pick: Pick, path = '', placed = new 
     }
     const other = placed.get(node)
     placed.set(node, other ?? at)
-    yield other === undefined ? { kind: 'file', path: at, content: contentOf(node, pick) } : { kind: 'link', path: at, to: other }
+    yield other === undefined
+      ? { kind: 'file', path: at, content: contentOf(node, pick) }
+      : { kind: 'link', path: at, to: other }
   }
 }
 
 function digestOf(steps: readonly Step[]): string {
   const hash = createHash('sha256')
   for (const step of steps) {
-    hash.update(JSON.stringify([step.kind, step.path, step.kind === 'file' ? step.content.length : step.kind === 'link' ? step.to : 0]))
+    hash.update(
+      JSON.stringify([
+        step.kind,
+        step.path,
+        step.kind === 'file' ? step.content.length : step.kind === 'link' ? step.to : 0,
+      ]),
+    )
     if (step.kind === 'file') hash.update(step.content)
   }
   return hash.digest('hex')

@@ -146,7 +146,8 @@ export class DiskModel {
 
   /** Notes that bytes were written, also where they equal what was there. Both in bytes. */
   touch(node: object, position: number, length: number): void {
-    if (node instanceof FileNode) node.touch(Math.floor(position / this.#pageSize), Math.ceil((position + length) / this.#pageSize))
+    if (node instanceof FileNode)
+      node.touch(Math.floor(position / this.#pageSize), Math.ceil((position + length) / this.#pageSize))
   }
 
   /** The tree with all it may be after a power loss now. */
@@ -162,7 +163,8 @@ export class DiskModel {
       const absolute = join(this.#root, label)
       const key = inode(absolute)
       const isDirectory = lstatSync(absolute).isDirectory()
-      const node = seen.get(key) ?? this.#live.get(key) ?? (isDirectory ? new DirectoryNode(label) : new FileNode(label))
+      const node =
+        seen.get(key) ?? this.#live.get(key) ?? (isDirectory ? new DirectoryNode(label) : new FileNode(label))
       seen.set(key, node)
       directory.observe(name, node)
       if (node instanceof DirectoryNode) this.#look(node, label, seen)
@@ -190,7 +192,8 @@ function imageOf(node: Node, done: Map<Node, NodeImage>): NodeImage {
   const image: DirectoryImage = { kind: 'directory', label: node.label, entries }
   done.set(node, image)
   for (const [name, [first, ...rest]] of node.entries) {
-    const copy = (child: Node | undefined): NodeImage | undefined => (child === undefined ? undefined : imageOf(child, done))
+    const copy = (child: Node | undefined): NodeImage | undefined =>
+      child === undefined ? undefined : imageOf(child, done)
     entries.set(name, [copy(first), ...rest.map(copy)])
   }
   return image

@@ -45,7 +45,8 @@ class Injected implements ActiveFault {
   struck = 0
 
   constructor(fault: Fault) {
-    if (fault.code === undefined && fault.bytes === undefined) throw new TypeError('a fault has a code, a number of bytes, or both')
+    if (fault.code === undefined && fault.bytes === undefined)
+      throw new TypeError('a fault has a code, a number of bytes, or both')
     this.fault = fault
   }
 
@@ -66,7 +67,11 @@ class Injected implements ActiveFault {
   }
 }
 
-async function fail(fault: Fault, call: FileSystemCall, proceed: (args?: readonly unknown[]) => Promise<unknown>): Promise<unknown> {
+async function fail(
+  fault: Fault,
+  call: FileSystemCall,
+  proceed: (args?: readonly unknown[]) => Promise<unknown>,
+): Promise<unknown> {
   const [buffer, offset, length, position] = call.args
   const partial = fault.bytes === undefined ? undefined : Math.min(fault.bytes, Number(length))
   if (partial !== undefined && partial > 0) await proceed([buffer, offset, partial, position])

@@ -12,11 +12,19 @@ export interface FileSystemCall {
 }
 
 /** Sees a call before it happens; `proceed` makes it, with other arguments when some are given. */
-export type FileSystemHook = (call: FileSystemCall, proceed: (args?: readonly unknown[]) => Promise<unknown>) => Promise<unknown>
+export type FileSystemHook = (
+  call: FileSystemCall,
+  proceed: (args?: readonly unknown[]) => Promise<unknown>,
+) => Promise<unknown>
 
 type Method = (...args: readonly unknown[]) => Promise<unknown>
 
-function describe(operation: string, args: readonly unknown[], opened: string | undefined, file: object): FileSystemCall {
+function describe(
+  operation: string,
+  args: readonly unknown[],
+  opened: string | undefined,
+  file: object,
+): FileSystemCall {
   if (opened !== undefined) return { operation, path: opened, args, file }
   const [path, target] = args
   // The second argument of `open` is a mode, not a path.
@@ -31,7 +39,8 @@ function wrap<Port extends object>(port: Port, hook: FileSystemHook, opened?: st
       if (typeof member !== 'function' || typeof name !== 'string') return member
       return (...args: readonly unknown[]): Promise<unknown> => {
         const call = describe(name, args, opened, target)
-        const proceed = (given: readonly unknown[] = args): Promise<unknown> => Reflect.apply(member as Method, target, given)
+        const proceed = (given: readonly unknown[] = args): Promise<unknown> =>
+          Reflect.apply(member as Method, target, given)
         const made = hook(call, proceed)
         if (name !== 'open' || opened !== undefined) return made
         return made.then((file) => wrap(file as object, hook, call.path))
@@ -49,7 +58,9 @@ export function layerFileSystem<Port extends object>(base: Port, hook: FileSyste
 }
 
 /** A file system that notes each call before it makes it. */
-export function spyFileSystem<Port extends object>(base: Port): { readonly fileSystem: Port; readonly calls: FileSystemCall[] } {
+export function spyFileSystem<Port extends object>(
+  base: Port,
+): { readonly fileSystem: Port; readonly calls: FileSystemCall[] } {
   const calls: FileSystemCall[] = []
   const fileSystem = layerFileSystem(base, (call, proceed) => {
     calls.push(call)

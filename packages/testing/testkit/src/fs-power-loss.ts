@@ -34,7 +34,16 @@ interface Moment {
   marks: number
 }
 
-const changing: ReadonlySet<string> = new Set(['open', 'mkdir', 'link', 'rename', 'unlink', 'rmdir', 'write', 'truncate'])
+const changing: ReadonlySet<string> = new Set([
+  'open',
+  'mkdir',
+  'link',
+  'rename',
+  'unlink',
+  'rmdir',
+  'write',
+  'truncate',
+])
 const syncing: ReadonlySet<string> = new Set(['datasync', 'sync', 'syncDirectory'])
 
 /**

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { faultFileSystem } from '../src/fs-fault.ts'
 import { spyFileSystem } from '../src/fs-layer.ts'
 
-function memory(): { fileSystem: { open(path: string): Promise<{ write(...args: [Uint8Array, number, number, number]): Promise<number> }>; unlink(path: string): Promise<void> }; written: string[] } {
+function memory(): {
+  fileSystem: {
+    open(path: string): Promise<{ write(...args: [Uint8Array, number, number, number]): Promise<number> }>
+    unlink(path: string): Promise<void>
+  }
+  written: string[]
+} {
   const written: string[] = []
   const fileSystem = {
     open: async () => ({

@@ -49,16 +49,23 @@ function outcomes(recorder: PowerLossRecorder<typeof disk, string>): Set<string>
   const states = [...recorder.crashStates(1000, 1)]
   const after = states.at(-1)?.after
   const first = states.findLastIndex((state) => state.after !== after) + 1
-  return new Set(states.slice(first).map((state) => {
-    const target = mkdtempSync(join(base, 'crash-'))
-    state.materialise(target)
-    return readdirSync(target)
-      .map((name) => `${name}=${readFileSync(join(target, name), 'utf8').replaceAll('\0', '~')}`)
-      .join(' ')
-  }))
+  return new Set(
+    states.slice(first).map((state) => {
+      const target = mkdtempSync(join(base, 'crash-'))
+      state.materialise(target)
+      return readdirSync(target)
+        .map((name) => `${name}=${readFileSync(join(target, name), 'utf8').replaceAll('\0', '~')}`)
+        .join(' ')
+    }),
+  )
 }
 
-async function put(recorder: PowerLossRecorder<typeof disk, string>, name: string, text: string, position = 0): Promise<File> {
+async function put(
+  recorder: PowerLossRecorder<typeof disk, string>,
+  name: string,
+  text: string,
+  position = 0,
+): Promise<File> {
   const file = await recorder.fileSystem.open(join(root, name), position === 0 ? 'wx+' : 'r+')
   await file.write(bytes(text), 0, text.length, position)
   return file
@@ -144,7 +151,9 @@ describe('PowerLossRecorder', () => {
   })
 
   it('names the functions that asked for a sync, and forgets one that it is told to ignore', async () => {
-    const recorder = new PowerLossRecorder<typeof disk, string>(disk, root, { ignores: ({ operation }) => operation === 'datasync' })
+    const recorder = new PowerLossRecorder<typeof disk, string>(disk, root, {
+      ignores: ({ operation }) => operation === 'datasync',
+    })
     async function flushTheLog(): Promise<void> {
       const file = await put(recorder, 'a', 'hi')
       await file.datasync()
@@ -161,8 +170,12 @@ describe('PowerLossRecorder', () => {
     await file.datasync()
     recorder.mark('hi is safe')
     await file.write(bytes('ho'), 0, 2, 2)
-    const marks = new Map([...recorder.crashStates(100, 1)].map((state, index) => [index, [state.after, state.marks.length]]))
-    expect(new Set([...marks.values()].map(String))).toEqual(new Set(['the start,0', 'open a,0', 'write a,0', 'datasync a,1', 'write a,1']))
+    const marks = new Map(
+      [...recorder.crashStates(100, 1)].map((state, index) => [index, [state.after, state.marks.length]]),
+    )
+    expect(new Set([...marks.values()].map(String))).toEqual(
+      new Set(['the start,0', 'open a,0', 'write a,0', 'datasync a,1', 'write a,1']),
+    )
     await file.close()
   })
 

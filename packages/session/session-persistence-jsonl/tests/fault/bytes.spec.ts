@@ -1,7 +1,19 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { SessionEvent } from '@palimpsest/session'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { fingerprint, id, isClean, logOf, openStore, readAll, recoveredBytes, said, saidAll, scratch, writeSession } from './support.ts'
+import {
+  fingerprint,
+  id,
+  isClean,
+  logOf,
+  openStore,
+  readAll,
+  recoveredBytes,
+  said,
+  saidAll,
+  scratch,
+  writeSession,
+} from './support.ts'
 
 // Disks and processes take their time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -18,7 +30,12 @@ afterAll(() => place.dispose())
 /** Rewrites the log; lines come without their newline, header first. */
 function rewrite(change: (lines: readonly string[]) => string | Buffer): Buffer {
   const log = logOf(root)
-  const changed = change(readFileSync(log, 'utf8').trimEnd().split('\n').map((line) => line.trimEnd()))
+  const changed = change(
+    readFileSync(log, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trimEnd()),
+  )
   writeFileSync(log, changed)
   return Buffer.from(changed)
 }
@@ -47,23 +64,33 @@ describe('NUL runs', () => {
     await survives(saidAll(0, 3), Buffer.alloc(count))
   })
 
-  it.each([1, 4096])('%i of them in the place of an unacknowledged record, a whole one behind them, are a torn tail', async (count) => {
-    const lost = `${nul(count)}\n${JSON.stringify(said(4))}\n`
-    rewrite((lines) => `${lines.join(' \n')} \n${lost}`)
-    await survives(saidAll(0, 3), Buffer.from(lost))
-  })
+  it.each([1, 4096])(
+    '%i of them in the place of an unacknowledged record, a whole one behind them, are a torn tail',
+    async (count) => {
+      const lost = `${nul(count)}\n${JSON.stringify(said(4))}\n`
+      rewrite((lines) => `${lines.join(' \n')} \n${lost}`)
+      await survives(saidAll(0, 3), Buffer.from(lost))
+    },
+  )
 
   it.each([1, 512, 4096])('%i of them between records or glued in front of one are harmless', async (count) => {
-    rewrite(([header, ...records]) => `${header} \n${records[0]} \n${nul(count)}\n${records[1]} \n${nul(count)}${records[2]} \n`)
+    rewrite(
+      ([header, ...records]) =>
+        `${header} \n${records[0]} \n${nul(count)}\n${records[1]} \n${nul(count)}${records[2]} \n`,
+    )
     await survives(saidAll(0, 3))
     expect(isClean((await readAll(root)).recovered)).toBe(false)
   })
 
   it('in the place of an acknowledged record they are corruption, and nothing is changed', async () => {
-    rewrite(([header, first, second, third]) => `${header} \n${first} \n${nul(Buffer.byteLength(second ?? ''))} \n${third} \n`)
+    rewrite(
+      ([header, first, second, third]) =>
+        `${header} \n${first} \n${nul(Buffer.byteLength(second ?? ''))} \n${third} \n`,
+    )
     const before = fingerprint(root)
     const store = openStore(root)
-    for (const mode of ['read', 'write'] as const) await expect(store.open(id, mode)).rejects.toMatchObject({ name: 'SessionCorruptionError' })
+    for (const mode of ['read', 'write'] as const)
+      await expect(store.open(id, mode)).rejects.toMatchObject({ name: 'SessionCorruptionError' })
     await store.close()
     // A refused write open may leave its own lock and owner files, and nothing else.
     const log = Object.entries(fingerprint(root)).filter(([path]) => !/session\.(lock|owner)$/.test(path))
@@ -88,7 +115,10 @@ describe('files of foreign writers', () => {
   })
 
   it('half a UTF-8 sequence at the end is a torn tail', async () => {
-    const tail = Buffer.concat([Buffer.from('{"type":"user/message","seq":3,"time":1,"data":"'), Buffer.from('😀').subarray(0, 2)])
+    const tail = Buffer.concat([
+      Buffer.from('{"type":"user/message","seq":3,"time":1,"data":"'),
+      Buffer.from('😀').subarray(0, 2),
+    ])
     rewrite((lines) => Buffer.concat([Buffer.from(`${lines.join('\n')}\n`), tail]))
     await survives(saidAll(0, 3), tail)
   })
@@ -121,7 +151,13 @@ describe('characters that other readers take for line ends, or cannot encode', (
 
 describe('a record torn inside its payload', () => {
   /** An event whose payload holds another one as an object, with the seq that a reader waits for. */
-  const outer = JSON.stringify({ type: 'x/y', seq: 3, time: 1, ignorable: true, data: { a: said(3, 'quoted'), b: [said(3, 'quoted'), JSON.stringify(said(3, 'quoted'))] } })
+  const outer = JSON.stringify({
+    type: 'x/y',
+    seq: 3,
+    time: 1,
+    ignorable: true,
+    data: { a: said(3, 'quoted'), b: [said(3, 'quoted'), JSON.stringify(said(3, 'quoted'))] },
+  })
 
   it.each([
     ['ends the log', ''],
@@ -132,7 +168,10 @@ describe('a record torn inside its payload', () => {
     const whole = readFileSync(log)
     for (let cut = 1; cut < outer.length; cut += 1) {
       writeFileSync(log, Buffer.concat([whole, Buffer.from(`${outer.slice(0, cut)}\n${rest}`)]))
-      const events = await readAll(root).then((read) => read.events, (cause: Error) => cause.name)
+      const events = await readAll(root).then(
+        (read) => read.events,
+        (cause: unknown) => (cause as Error).name,
+      )
       expect(events, `cut at ${cut}`).toEqual(rest.endsWith(' \n') ? 'SessionCorruptionError' : saidAll(0, 3))
     }
   })
@@ -144,7 +183,10 @@ describe('a record torn inside its payload', () => {
     let read = 0
     for (let cut = 1; cut < outer.length; cut += 1) {
       writeFileSync(log, Buffer.concat([whole, Buffer.from(`${outer.slice(0, cut)}${next}`)]))
-      const events = await readAll(root).then((opened) => opened.events, () => undefined)
+      const events = await readAll(root).then(
+        (opened) => opened.events,
+        () => undefined,
+      )
       // Where the joint reads as one JSON text both are lost; never is another event read.
       if (events === undefined) continue
       expect(events, `cut at ${cut}`).toEqual(saidAll(0, 5))

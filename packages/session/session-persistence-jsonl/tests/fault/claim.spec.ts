@@ -41,20 +41,28 @@ function log(): Buffer {
 }
 
 describe('CW-01: two processes opening a session for write', () => {
-  it.each(['kernel', 'lease'] as const)('%s: exactly one wins, the other is told who holds it and takes over when the holder is killed', async (lock) => {
-    const both = [start(lock), start(lock)]
-    const answers = await Promise.all(both.map((writer) => writer.ask('open')))
-    const won = answers.findIndex(({ ok }) => ok === 'open')
-    const [winner, loser] = won === 0 ? both : both.toReversed()
-    expect(answers.filter(({ ok }) => ok === 'open')).toHaveLength(1)
-    expect(answers[1 - won]).toMatchObject({ failed: 'open', name: 'SessionLockedError', pid: winner?.child.pid, host: hostname() })
-    expect(await winner?.ask('append 2')).toMatchObject({ ok: 'append' })
+  it.each(['kernel', 'lease'] as const)(
+    '%s: exactly one wins, the other is told who holds it and takes over when the holder is killed',
+    async (lock) => {
+      const both = [start(lock), start(lock)]
+      const answers = await Promise.all(both.map((writer) => writer.ask('open')))
+      const won = answers.findIndex(({ ok }) => ok === 'open')
+      const [winner, loser] = won === 0 ? both : both.toReversed()
+      expect(answers.filter(({ ok }) => ok === 'open')).toHaveLength(1)
+      expect(answers[1 - won]).toMatchObject({
+        failed: 'open',
+        name: 'SessionLockedError',
+        pid: winner?.child.pid,
+        host: hostname(),
+      })
+      expect(await winner?.ask('append 2')).toMatchObject({ ok: 'append' })
 
-    await winner?.child.end()
-    expect(await loser?.ask('open')).toMatchObject({ ok: 'open', next: 4 })
-    expect(await loser?.ask('append 1')).toMatchObject({ ok: 'append' })
-    expect((await readAll(root)).events).toEqual(saidAll(0, 5))
-  })
+      await winner?.child.end()
+      expect(await loser?.ask('open')).toMatchObject({ ok: 'open', next: 4 })
+      expect(await loser?.ask('append 1')).toMatchObject({ ok: 'append' })
+      expect((await readAll(root)).events).toEqual(saidAll(0, 5))
+    },
+  )
 
   it('a reader is never blocked, and a running turn is not a crashed one', async () => {
     const store = openStore(root)
@@ -86,7 +94,8 @@ describe('CW-01: two processes opening a session for write', () => {
     const store = openStore(root)
     const handle = await store.open(id, 'write')
     const before = log()
-    for (const seq of [0, 1, 3]) await expect(handle.append([said(seq)])).rejects.toMatchObject({ name: 'SessionConflictError' })
+    for (const seq of [0, 1, 3])
+      await expect(handle.append([said(seq)])).rejects.toMatchObject({ name: 'SessionConflictError' })
     expect(log()).toEqual(before)
     await handle.append([said(2)])
     await handle.close()
@@ -103,32 +112,46 @@ describe('whoever lost the claim writes nothing', () => {
     }
   }
 
-  it.each(['before it writes', 'after it wrote'] as const)('a lease that lapsed while its holder was stopped, overtaken by a process %s', async (moment) => {
-    const old = start('lease')
-    expect(await old.ask('open')).toMatchObject({ ok: 'open' })
-    expect(await old.ask('append 1')).toMatchObject({ ok: 'append' })
-    old.child.kill('SIGSTOP')
-    const young = start('lease')
-    await openWhenFree(young)
-    if (moment === 'after it wrote') expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
-    const before = log()
-    old.child.kill('SIGCONT')
-    expect(await old.ask('append 1')).toMatchObject({ failed: 'append', name: 'SessionConflictError', status: 'poisoned' })
-    expect(log()).toEqual(before)
-    expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
-  })
+  it.each(['before it writes', 'after it wrote'] as const)(
+    'a lease that lapsed while its holder was stopped, overtaken by a process %s',
+    async (moment) => {
+      const old = start('lease')
+      expect(await old.ask('open')).toMatchObject({ ok: 'open' })
+      expect(await old.ask('append 1')).toMatchObject({ ok: 'append' })
+      old.child.kill('SIGSTOP')
+      const young = start('lease')
+      await openWhenFree(young)
+      if (moment === 'after it wrote') expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
+      const before = log()
+      old.child.kill('SIGCONT')
+      expect(await old.ask('append 1')).toMatchObject({
+        failed: 'append',
+        name: 'SessionConflictError',
+        status: 'poisoned',
+      })
+      expect(log()).toEqual(before)
+      expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
+    },
+  )
 
-  it.each(['before it writes', 'after it wrote'] as const)('a lock file that was removed, the claim taken by a process %s', async (moment) => {
-    const old = start()
-    expect(await old.ask('open')).toMatchObject({ ok: 'open' })
-    expect(await old.ask('append 1')).toMatchObject({ ok: 'append' })
-    unlinkSync(join(dirname(logOf(root)), 'session.lock'))
-    const young = start()
-    expect(await young.ask('open')).toMatchObject({ ok: 'open' })
-    if (moment === 'after it wrote') expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
-    const before = log()
-    expect(await old.ask('append 1')).toMatchObject({ failed: 'append', name: 'SessionConflictError', status: 'poisoned' })
-    expect(log()).toEqual(before)
-    expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
-  })
+  it.each(['before it writes', 'after it wrote'] as const)(
+    'a lock file that was removed, the claim taken by a process %s',
+    async (moment) => {
+      const old = start()
+      expect(await old.ask('open')).toMatchObject({ ok: 'open' })
+      expect(await old.ask('append 1')).toMatchObject({ ok: 'append' })
+      unlinkSync(join(dirname(logOf(root)), 'session.lock'))
+      const young = start()
+      expect(await young.ask('open')).toMatchObject({ ok: 'open' })
+      if (moment === 'after it wrote') expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
+      const before = log()
+      expect(await old.ask('append 1')).toMatchObject({
+        failed: 'append',
+        name: 'SessionConflictError',
+        status: 'poisoned',
+      })
+      expect(log()).toEqual(before)
+      expect(await young.ask('append 1')).toMatchObject({ ok: 'append' })
+    },
+  )
 })

@@ -40,9 +40,24 @@ const table: readonly { readonly thing: string; readonly by: string; readonly ne
   { thing: 'the project directory', by: 'publish', needed: [created] },
   { thing: 'the root', by: 'publish', needed: [created] },
   { thing: 'the directory above the root', by: 'publish', needed: [created] },
-  { thing: 'the log', by: 'append', needed: [created, 'a stored session is opened and appended to', 'an open call is closed'] },
-  { thing: 'the log', by: '#settle', needed: ['a batch is written halfway and gives way to another', 'a batch is written, its sync fails, and it gives way to another'] },
-  { thing: 'the log', by: 'mend', needed: [torn, 'a last record gets its newline', 'whole records that were never acknowledged are kept'] },
+  {
+    thing: 'the log',
+    by: 'append',
+    needed: [created, 'a stored session is opened and appended to', 'an open call is closed'],
+  },
+  {
+    thing: 'the log',
+    by: '#settle',
+    needed: [
+      'a batch is written halfway and gives way to another',
+      'a batch is written, its sync fails, and it gives way to another',
+    ],
+  },
+  {
+    thing: 'the log',
+    by: 'mend',
+    needed: [torn, 'a last record gets its newline', 'whole records that were never acknowledged are kept'],
+  },
   { thing: 'the bytes moved aside', by: 'moveAside', needed: [torn] },
   { thing: 'recovered/', by: 'moveAside', needed: [torn] },
   { thing: 'the session directory', by: 'moveAside', needed: [torn] },
@@ -84,16 +99,20 @@ describe('every sync of the store', () => {
     expect(missing).toEqual([])
   })
 
-  it.each(table.flatMap((row) => row.needed.map((scenario) => ({ ...row, scenario }))))('$thing, by $by: without it something is lost while $scenario', async (row) => {
-    let taken = 0
-    const scenario = scenarioOf(row.scenario)
-    const recording = await record(scenario, place.fresh(), (sync) => {
-      const isTaken = isRow(sync, row)
-      if (isTaken) taken += 1
-      return isTaken
-    })
-    expect(taken).toBeGreaterThan(0)
-    const { loss } = await searchLoss(scenario, recording, place.fresh, { seed: 20_260_101, limit: 400 })
-    expect(loss).toBeDefined()
-  })
+  it.each(table.flatMap((row) => row.needed.map((scenario) => ({ ...row, scenario }))))(
+    '$thing, by $by: without it something is lost while $scenario',
+    async (row) => {
+      let taken = 0
+      const scenario = scenarioOf(row.scenario)
+      const ignores = (sync: SyncCall): boolean => {
+        const isTaken = isRow(sync, row)
+        if (isTaken) taken += 1
+        return isTaken
+      }
+      const recording = await record(scenario, place.fresh(), { ignores })
+      expect(taken).toBeGreaterThan(0)
+      const { loss } = await searchLoss(scenario, recording, place.fresh, { seed: 20_260_101, limit: 400 })
+      expect(loss).toBeDefined()
+    },
+  )
 })

@@ -4,7 +4,19 @@ import { PersistenceError, type SessionHandle, type SessionPersistence } from '@
 import { faultFileSystem, spyFileSystem, type Fault, type FaultFileSystem } from '@palimpsest/testkit'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nodeFileSystem, type FileSystem } from '../../src/index.ts'
-import { headerOf, id, isClean, logOf, openStore, readAll, recoveredBytes, said, saidAll, scratch, writeSession } from './support.ts'
+import {
+  headerOf,
+  id,
+  isClean,
+  logOf,
+  openStore,
+  readAll,
+  recoveredBytes,
+  said,
+  saidAll,
+  scratch,
+  writeSession,
+} from './support.ts'
 
 // Disks and processes take their time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -52,51 +64,75 @@ async function batchLength(batch: readonly SessionEvent[]): Promise<number> {
 }
 
 describe('a batch that could not be written', () => {
-  it.each([undefined, 'ENOSPC'])('for every k: k of n bytes written, then %s: it fails or is whole, and the retry is exact', async (code) => {
-    const batch = [said(2, 'é'), said(3, '😀')]
-    const length = await batchLength(batch)
-    const { store, handle } = await opened()
-    let next = 2
-    for (let k = 0; k < length; k += 1) {
-      const events = [said(next, 'é'), said(next + 1, '😀')]
-      const fault = faults.inject({ operation: 'write', path: isLog, bytes: k, times: 1, ...(code === undefined ? {} : { code }) })
-      const first = await handle.append(events).then(() => 'whole', () => 'failed')
-      expect(fault.struck).toBe(1)
-      if (code !== undefined) expect(first).toBe('failed')
-      if (first === 'failed') {
-        expect(handle.status).toBe('degraded')
-        expect((await readAll(root)).events).toHaveLength(next)
-        await handle.append(events)
+  it.each([undefined, 'ENOSPC'])(
+    'for every k: k of n bytes written, then %s: it fails or is whole, and the retry is exact',
+    async (code) => {
+      const batch = [said(2, 'é'), said(3, '😀')]
+      const length = await batchLength(batch)
+      const { store, handle } = await opened()
+      let next = 2
+      for (let k = 0; k < length; k += 1) {
+        const events = [said(next, 'é'), said(next + 1, '😀')]
+        const fault = faults.inject({
+          operation: 'write',
+          path: isLog,
+          bytes: k,
+          times: 1,
+          ...(code === undefined ? {} : { code }),
+        })
+        const first = await handle.append(events).then(
+          () => 'whole',
+          () => 'failed',
+        )
+        expect(fault.struck).toBe(1)
+        if (code !== undefined) expect(first).toBe('failed')
+        if (first === 'failed') {
+          expect(handle.status).toBe('degraded')
+          expect((await readAll(root)).events).toHaveLength(next)
+          await handle.append(events)
+        }
+        expect(handle.status).toBe('ok')
+        next += 2
       }
-      expect(handle.status).toBe('ok')
-      next += 2
-    }
-    await handle.close()
-    await store.close()
-    await expectLog(Array.from({ length: next }, (_, seq) => (seq < 2 ? said(seq) : said(seq, seq % 2 === 0 ? 'é' : '😀'))))
-  })
+      await handle.close()
+      await store.close()
+      await expectLog(
+        Array.from({ length: next }, (_, seq) => (seq < 2 ? said(seq) : said(seq, seq % 2 === 0 ? 'é' : '😀'))),
+      )
+    },
+  )
 
   const healing: readonly (readonly [string, Fault])[] = [
     ['ENOSPC on write', { operation: 'write', path: isLog, code: 'ENOSPC' }],
     ['EACCES on write', { operation: 'write', path: isLog, code: 'EACCES' }],
     ['EIO on fdatasync', { operation: ['datasync', 'sync'], path: isLog, code: 'EIO' }],
-    ['EIO on fdatasync after the bytes reached the disk', { operation: ['datasync', 'sync'], path: isLog, code: 'EIO', happens: true }],
+    [
+      'EIO on fdatasync after the bytes reached the disk',
+      { operation: ['datasync', 'sync'], path: isLog, code: 'EIO', happens: true },
+    ],
   ]
-  it.each(healing)('%s: each append fails visibly while it lasts, queued ones too, and all go through in order after', async (_, fault) => {
-    const { store, handle } = await opened()
-    const active = faults.inject(fault)
-    const failed = await Promise.allSettled([handle.append([said(2)]), handle.append([said(3)]), handle.append([said(4)])])
-    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
-    expect(active.struck).toBeGreaterThan(0)
-    expect(handle.status).toBe('degraded')
-    await expect(handle.append([said(2)])).rejects.toThrow()
-    active.heal()
-    await Promise.all([handle.append([said(2)]), handle.append([said(3), said(4)])])
-    expect(handle.status).toBe('ok')
-    await handle.close()
-    await store.close()
-    await expectLog(saidAll(0, 5))
-  })
+  it.each(healing)(
+    '%s: each append fails visibly while it lasts, queued ones too, and all go through in order after',
+    async (_, fault) => {
+      const { store, handle } = await opened()
+      const active = faults.inject(fault)
+      const failed = await Promise.allSettled([
+        handle.append([said(2)]),
+        handle.append([said(3)]),
+        handle.append([said(4)]),
+      ])
+      expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+      expect(active.struck).toBeGreaterThan(0)
+      expect(handle.status).toBe('degraded')
+      await expect(handle.append([said(2)])).rejects.toThrow()
+      active.heal()
+      await Promise.all([handle.append([said(2)]), handle.append([said(3), said(4)])])
+      expect(handle.status).toBe('ok')
+      await handle.close()
+      await store.close()
+      await expectLog(saidAll(0, 5))
+    },
+  )
 
   it('EIO on fdatasync: the batch is written again, because the kernel may have dropped its pages', async () => {
     const spied = spyFileSystem(faults.fileSystem)
@@ -143,7 +179,10 @@ async function stubborn(store: SessionPersistence, acknowledged: (length: number
   for (let next = 0, tries = 0; next < 4; tries += 1) {
     expect(tries).toBeLessThan(20)
     try {
-      handle ??= next === 0 && (await store.stat(id)) === undefined ? await store.create(headerOf()) : await store.open(id, 'write')
+      handle ??=
+        next === 0 && (await store.stat(id)) === undefined
+          ? await store.create(headerOf())
+          : await store.open(id, 'write')
       next = Math.max(next, handle.stored.events.length)
       await handle.append(saidAll(next, 2))
       next += 2
@@ -160,20 +199,39 @@ async function stubborn(store: SessionPersistence, acknowledged: (length: number
 }
 
 describe('any one call of the store that fails', () => {
-  const every = ['open', 'mkdir', 'readdir', 'lstat', 'link', 'rename', 'unlink', 'rmdir', 'syncDirectory', 'read', 'write', 'datasync', 'sync', 'truncate', 'stat']
+  const every = [
+    'open',
+    'mkdir',
+    'readdir',
+    'lstat',
+    'link',
+    'rename',
+    'unlink',
+    'rmdir',
+    'syncDirectory',
+    'read',
+    'write',
+    'datasync',
+    'sync',
+    'truncate',
+    'stat',
+  ]
 
   it.each([
     ['is not made', every, { code: 'EIO' }],
     // A file that is opened and then said not to be would stay open.
-    ['is made all the same', [...every.filter((operation) => operation !== 'open'), 'close'], { code: 'EIO', happens: true }],
+    [
+      'is made all the same',
+      [...every.filter((operation) => operation !== 'open'), 'close'],
+      { code: 'EIO', happens: true },
+    ],
   ])('and %s: nothing acknowledged is lost, and the session goes on', async (_, operation, how) => {
     let tried = 0
     for (let after = 0; ; after += 1) {
       root = place.fresh()
       const layer = faultFileSystem(nodeFileSystem)
       const fault = layer.inject({ operation, after, times: 1, ...how })
-      const spied = spyFileSystem(layer.fileSystem)
-      const store = openStore(root, spied.fileSystem)
+      const store = openStore(root, layer.fileSystem)
       let length = 0
       await stubborn(store, (now) => (length = now))
       await store.close().catch(() => undefined)

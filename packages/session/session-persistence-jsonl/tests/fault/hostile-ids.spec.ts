@@ -5,7 +5,19 @@ import { spyFileSystem, type FileSystemCall } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nodeFileSystem } from '../../src/index.ts'
-import { filesBelow, fingerprint, headerOf, id, logOf, openStore, said, saidAll, scratch, writeSession } from './support.ts'
+import {
+  filesBelow,
+  fingerprint,
+  headerOf,
+  id,
+  logOf,
+  openStore,
+  readAll,
+  said,
+  saidAll,
+  scratch,
+  writeSession,
+} from './support.ts'
 
 // Disks and processes take their time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -21,8 +33,12 @@ afterAll(() => place.dispose())
 function outside(calls: readonly FileSystemCall[]): string[] {
   const isInside = (path: string): boolean => resolve(path) === path && (path === root || path.startsWith(root + sep))
   // The root itself is made where it is missing, and its name made durable.
-  const isRootsOwn = ({ operation, path }: FileSystemCall): boolean => ['syncDirectory', 'lstat'].includes(operation) && path === dirname(root)
-  return calls.filter((call) => !isRootsOwn(call)).flatMap(({ path, target }) => [path, ...(target === undefined ? [] : [target])]).filter((path) => !isInside(path) || path.includes('\0'))
+  const isRootsOwn = ({ operation, path }: FileSystemCall): boolean =>
+    ['syncDirectory', 'lstat'].includes(operation) && path === dirname(root)
+  return calls
+    .filter((call) => !isRootsOwn(call))
+    .flatMap(({ path, target }) => [path, ...(target === undefined ? [] : [target])])
+    .filter((path) => !isInside(path) || path.includes('\0'))
 }
 
 /** Everything one can do with an id; returns the name of the session's directory. */
@@ -56,10 +72,70 @@ async function exercise(name: string): Promise<string> {
 }
 
 const hostile = [
-  '../../x', '/etc/x', 'a/../../b', '..\\x', 'x\0', '.', '..', '...', '~', '-rf', 'a/b', 'a\\b', 'C:\\x', 'C:x', '\\\\host\\share',
-  'CON', 'con', 'nul.txt', 'COM1', 'lpt9.log', 'a.', 'a ', ' a', 'A', 'a', '%2e%2e%2f', '%00', 'x\n', 'x\r\ny', '\u2028', '\u202e',
-  '\ud800', '\udc00', '\ud800\udc00', 'e\u0301', '\u00e9', 'İ', 'ı', 'ß', 'ẞ', 'ſ', 's', 'K', 'k', 'a'.repeat(255), 'a'.repeat(256), 'é'.repeat(200), '😀'.repeat(5000),
-  'session.v3.jsonl', 'session.lock', 'attachments', 'recovered', '__proto__', 'constructor', '*', '?', '<', '>', '|', '"', ':', 'a:b', '$HOME', '`x`',
+  '../../x',
+  '/etc/x',
+  'a/../../b',
+  '..\\x',
+  'x\0',
+  '.',
+  '..',
+  '...',
+  '~',
+  '-rf',
+  'a/b',
+  'a\\b',
+  'C:\\x',
+  'C:x',
+  '\\\\host\\share',
+  'CON',
+  'con',
+  'nul.txt',
+  'COM1',
+  'lpt9.log',
+  'a.',
+  'a ',
+  ' a',
+  'A',
+  'a',
+  '%2e%2e%2f',
+  '%00',
+  'x\n',
+  'x\r\ny',
+  '\u2028',
+  '\u202e',
+  '\ud800',
+  '\udc00',
+  '\ud800\udc00',
+  'e\u0301',
+  '\u00e9',
+  'İ',
+  'ı',
+  'ß',
+  'ẞ',
+  'ſ',
+  's',
+  'K',
+  'k',
+  'a'.repeat(255),
+  'a'.repeat(256),
+  'é'.repeat(200),
+  '😀'.repeat(5000),
+  'session.v3.jsonl',
+  'session.lock',
+  'attachments',
+  'recovered',
+  '__proto__',
+  'constructor',
+  '*',
+  '?',
+  '<',
+  '>',
+  '|',
+  '"',
+  ':',
+  'a:b',
+  '$HOME',
+  '`x`',
 ]
 
 describe('PS-01: hostile ids', () => {
@@ -67,7 +143,10 @@ describe('PS-01: hostile ids', () => {
     const directories = new Map<string, string>()
     for (const name of hostile) {
       const directory = await exercise(name)
-      const folded = directory.normalize('NFKC').toLowerCase().replace(/[. ]+$/, '')
+      const folded = directory
+        .normalize('NFKC')
+        .toLowerCase()
+        .replace(/[. ]+$/, '')
       expect(directories.get(folded), `${JSON.stringify(name)} shares a directory`).toBeUndefined()
       expect(directory).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i)
       expect(directory).not.toMatch(/[. ]$|[<>:"/\\|?*]|[^\x21-\x7e]/)
@@ -77,19 +156,78 @@ describe('PS-01: hostile ids', () => {
 
   it('no id at all makes a call outside the root', async () => {
     const nasty = fc.constantFrom('..', '/', '\\', '.', '\0', ':', ' ', 'a', 'A', '\ud800', '%', 'é', '\n')
-    const ids = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }), fc.array(nasty, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')))
-    await fc.assert(fc.asyncProperty(ids, async (name) => {
-      await exercise(name)
-    }), { numRuns: 25 })
+    const ids = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+      fc.array(nasty, { minLength: 1, maxLength: 8 }).map((parts) => parts.join('')),
+    )
+    await fc.assert(
+      fc.asyncProperty(ids, async (name) => {
+        await exercise(name)
+      }),
+      { numRuns: 25 },
+    )
   })
 
   it('two ids never share a directory', async () => {
     const unit = fc.constantFrom('a', 'A', '.', '%', '_', '-', '~', '=', '0', 'é', 'É', ' ', '\ud800', '\udc00', '\0')
     const ids = fc.array(unit, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''))
-    await fc.assert(fc.asyncProperty(ids, ids, async (left, right) => {
-      fc.pre(left !== right)
-      expect((await exercise(left)).toLowerCase()).not.toBe((await exercise(right)).toLowerCase())
-    }), { numRuns: 25 })
+    await fc.assert(
+      fc.asyncProperty(ids, ids, async (left, right) => {
+        fc.pre(left !== right)
+        expect((await exercise(left)).toLowerCase()).not.toBe((await exercise(right)).toLowerCase())
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
+
+describe('other names that come from outside', () => {
+  const notDigests = [
+    '../../x',
+    'sha256:../../../x',
+    `sha256:${'A'.repeat(64)}`,
+    `sha256:${'a'.repeat(63)}/`,
+    `sha256:${'a'.repeat(64)}\n`,
+    `sha512:${'a'.repeat(64)}`,
+    '',
+    'sha256:',
+  ]
+
+  it.each(notDigests)('an attachment id %j is refused before any file call for it', async (attachmentId) => {
+    await writeSession(root, [saidAll(0, 1)])
+    const { fileSystem, calls } = spyFileSystem(nodeFileSystem)
+    const store = openStore(root, fileSystem)
+    const ref = { attachmentId, mediaType: 'text/plain', bytes: 1 }
+    await expect(store.attachments(id).get(ref)).rejects.toMatchObject({ code: 'attachment/invalid' })
+    await expect(store.attachments(id).has(ref)).rejects.toMatchObject({ code: 'attachment/invalid' })
+    await store.close()
+    expect(calls.filter(({ path }) => path.includes('attachments'))).toEqual([])
+    expect(outside(calls)).toEqual([])
+  })
+
+  it.each([
+    '../../x',
+    '/',
+    '/..',
+    '..',
+    '.',
+    '\0',
+    'C:\\..\\..',
+    '/a/../../b',
+    `/${'x'.repeat(5000)}`,
+    '/\ud800',
+    '/tmp/..',
+  ])('a working directory %j stays inside the root', async (cwd) => {
+    const { fileSystem, calls } = spyFileSystem(nodeFileSystem)
+    const store = openStore(root, fileSystem)
+    const handle = await store.create({ ...headerOf(), cwd }).catch((cause: unknown) => {
+      expect(cause).toMatchObject({ code: 'header/invalid' })
+    })
+    await handle?.append([said(0)])
+    await handle?.close()
+    await store.close()
+    expect(outside(calls)).toEqual([])
+    if (handle !== undefined) expect((await readAll(root)).header.cwd).toBe(cwd)
   })
 })
 
@@ -116,7 +254,10 @@ describe('symbolic links below the root', () => {
     const names = lstatSync(elsewhere).isDirectory() ? fingerprint(elsewhere) : { '': elsewhere }
     const outcome = async (): Promise<void> => {
       const store = openStore(root)
-      await store.attachments(id).put(Buffer.from('secret'), { mediaType: 'text/plain' }).catch(() => undefined)
+      await store
+        .attachments(id)
+        .put(Buffer.from('secret'), { mediaType: 'text/plain' })
+        .catch(() => undefined)
       const handle = await store.open(id, 'write')
       await handle.append([said(2)])
       await handle.close()

@@ -16,7 +16,12 @@ interface Round {
 }
 
 /** One process appends until it is killed; then this one opens the session, checks it, and goes on with it. */
-async function killOnce(program: ChildProgram, root: string, { name, stored }: Round, random: () => number): Promise<{ stored: number; acknowledged: number }> {
+async function killOnce(
+  program: ChildProgram,
+  root: string,
+  { name, stored }: Round,
+  random: () => number,
+): Promise<{ stored: number; acknowledged: number }> {
   const writer = new WriterProcess(program, root, name)
   writer.child.send(stored === 0 ? 'create' : 'open')
   writer.child.send(`loop ${Math.floor(random() * 2 ** 31)}`)

@@ -2,9 +2,28 @@ import { appendFileSync, mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { AttachmentRef, SessionEvent } from '@palimpsest/session'
 import type { SessionPersistence } from '@palimpsest/session-persistence'
-import { faultFileSystem, PowerLossRecorder, type CrashState, type Fault, type FaultFileSystem, type SyncCall } from '@palimpsest/testkit'
+import {
+  faultFileSystem,
+  PowerLossRecorder,
+  type CrashState,
+  type Fault,
+  type FaultFileSystem,
+  type PowerLossOptions,
+} from '@palimpsest/testkit'
 import { nodeFileSystem, type FileSystem } from '../../src/index.ts'
-import { called, filesBelow, headerOf, id, isClean, logOf, openStore, said, saidAll, sha256, writeSession } from './support.ts'
+import {
+  called,
+  filesBelow,
+  headerOf,
+  id,
+  isClean,
+  logOf,
+  openStore,
+  said,
+  saidAll,
+  sha256,
+  writeSession,
+} from './support.ts'
 
 /** What the user was told: so many events are durable, this attachment is, the session is gone. */
 export type Promised = { readonly length: number } | { readonly attachment: AttachmentRef } | { readonly deleted: true }
@@ -50,7 +69,8 @@ function refOf(bytes: Buffer): AttachmentRef {
 
 /** Named, so that a recording can tell who asked for a sync. */
 async function putAttachment(store: SessionPersistence, bytes: Buffer): Promise<AttachmentRef> {
-  return await store.attachments(id).put(bytes, { mediaType: 'text/plain' })
+  const ref = await store.attachments(id).put(bytes, { mediaType: 'text/plain' })
+  return ref
 }
 
 async function deleteSession(store: SessionPersistence): Promise<void> {
@@ -72,7 +92,10 @@ async function replaceBatch({ fileSystem, root, faults, promise }: Stage, fault:
   await store.close()
 }
 
-async function appendAll({ fileSystem, root, promise }: Stage, batches: readonly (readonly SessionEvent[])[]): Promise<void> {
+async function appendAll(
+  { fileSystem, root, promise }: Stage,
+  batches: readonly (readonly SessionEvent[])[],
+): Promise<void> {
   const store = openStore(root, fileSystem)
   const handle = await store.open(id, 'write')
   promise({ length: handle.stored.events.length })
@@ -202,7 +225,12 @@ export const scenarios: readonly Scenario[] = [
     run: async ({ fileSystem, root, faults, promise }) => {
       const store = openStore(root, fileSystem)
       const handle = await store.open(id, 'write')
-      faults.inject({ operation: 'datasync', path: (path) => basename(path) === 'session.v3.jsonl', code: 'EIO', times: 1 })
+      faults.inject({
+        operation: 'datasync',
+        path: (path) => basename(path) === 'session.v3.jsonl',
+        code: 'EIO',
+        times: 1,
+      })
       await handle.append([said(2, long)]).catch(() => undefined)
       await handle.append([said(2, long)])
       promise({ length: 3 })
@@ -234,15 +262,15 @@ export const scenarios: readonly Scenario[] = [
 
 export type Recording = PowerLossRecorder<FileSystem, Promised>
 
-/** Plays a scenario once below `disk`, an empty directory; `ignores` takes syncs out of the store. */
-export async function record(scenario: Scenario, disk: string, ignores?: (sync: SyncCall) => boolean): Promise<Recording> {
+/** Plays a scenario once below `disk`, an empty directory. */
+export async function record(scenario: Scenario, disk: string, options: PowerLossOptions = {}): Promise<Recording> {
   const root = join(disk, 'root')
   if (scenario.before !== undefined) {
     mkdirSync(root, { mode: 0o700 })
     await scenario.before(root)
   }
   const faults = faultFileSystem(nodeFileSystem)
-  const recorder: Recording = new PowerLossRecorder(faults.fileSystem, disk, ignores === undefined ? {} : { ignores })
+  const recorder: Recording = new PowerLossRecorder(faults.fileSystem, disk, options)
   await scenario.run({ root, fileSystem: recorder.fileSystem, faults, promise: (promised) => recorder.mark(promised) })
   return recorder
 }
@@ -268,7 +296,11 @@ function isKept(disk: string, bytes: Buffer): boolean {
  * Opens what a power loss left, for read and for write, and says what is wrong with it; undefined when every promise
  * holds, nothing is half there, and the session goes on.
  */
-export async function lossIn(scenario: Scenario, state: CrashState<Promised>, disk: string): Promise<string | undefined> {
+export async function lossIn(
+  scenario: Scenario,
+  state: CrashState<Promised>,
+  disk: string,
+): Promise<string | undefined> {
   state.materialise(disk)
   const root = join(disk, 'root')
   const promisedLength = Math.max(-1, ...state.marks.map((mark) => ('length' in mark ? mark.length : -1)))
@@ -279,9 +311,11 @@ export async function lossIn(scenario: Scenario, state: CrashState<Promised>, di
   if (scenario.kept !== undefined && !isKept(disk, scenario.kept)) return 'the bytes that recovery took out are lost'
   const store = openStore(root)
   try {
-    if ((await store.stat(id)) === undefined) return promisedLength >= 0 ? 'the session is lost' : await goesOn(scenario, store)
+    if ((await store.stat(id)) === undefined)
+      return promisedLength >= 0 ? 'the session is lost' : await goesOn(scenario, store)
     for (const mark of state.marks) {
-      if ('attachment' in mark && (await store.attachments(id).get(mark.attachment)) === undefined) return 'an attachment is lost'
+      if ('attachment' in mark && (await store.attachments(id).get(mark.attachment)) === undefined)
+        return 'an attachment is lost'
     }
     const read = await store.open(id, 'read')
     const { events } = read.stored
@@ -323,7 +357,12 @@ export interface Found {
 }
 
 /** Opens what a power loss may leave at every moment of a recording, until something is lost. The extremes come first. */
-export async function searchLoss(scenario: Scenario, recording: Recording, fresh: () => string, { seed, limit }: Search): Promise<Found> {
+export async function searchLoss(
+  scenario: Scenario,
+  recording: Recording,
+  fresh: () => string,
+  { seed, limit }: Search,
+): Promise<Found> {
   // The same tree under the same promises says nothing new.
   const seen = new Set<string>()
   const states = function* (): Iterable<CrashState<Promised>> {
@@ -335,7 +374,11 @@ export async function searchLoss(scenario: Scenario, recording: Recording, fresh
     if (seen.has(key)) continue
     seen.add(key)
     const loss = await lossIn(scenario, state, fresh())
-    if (loss !== undefined) return { states: seen.size, loss: [`${loss}; seed ${seed}, after ${state.after}, lost:`, ...state.lost].join('\n  ') }
+    if (loss !== undefined)
+      return {
+        states: seen.size,
+        loss: [`${loss}; seed ${seed}, after ${state.after}, lost:`, ...state.lost].join('\n  '),
+      }
   }
   return { states: seen.size }
 }

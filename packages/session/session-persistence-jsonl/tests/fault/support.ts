@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { messageId, sessionId, sessionSeq, toolCallId, type SessionEvent, type SessionHeader } from '@palimpsest/session'
+import {
+  messageId,
+  sessionId,
+  sessionSeq,
+  toolCallId,
+  type SessionEvent,
+  type SessionHeader,
+} from '@palimpsest/session'
 import type { OpenedSession, RecoveryReport, SessionPersistence } from '@palimpsest/session-persistence'
 import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../../src/index.ts'
 
@@ -10,14 +17,25 @@ import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../../src/ind
 const leaseMs = 2000
 
 /** Opens the store the way every fault test does. */
-export function openStore(root: string, fileSystem: FileSystem = nodeFileSystem, lock: 'kernel' | 'lease' = 'kernel'): SessionPersistence {
+export function openStore(
+  root: string,
+  fileSystem: FileSystem = nodeFileSystem,
+  lock: 'kernel' | 'lease' = 'kernel',
+): SessionPersistence {
   return jsonlPersistence({ root, fileSystem, ...(lock === 'lease' ? { lock, leaseMs } : {}) })
 }
 
 export const id = sessionId('fault')
 
 export function headerOf(name: string = id): SessionHeader {
-  return { format: 'palimpsest', version: 3, id: sessionId(name), createdAt: 1_700_000_000_000, isSeeded: false, delegationDepth: 0 }
+  return {
+    format: 'palimpsest',
+    version: 3,
+    id: sessionId(name),
+    createdAt: 1_700_000_000_000,
+    isSeeded: false,
+    delegationDepth: 0,
+  }
 }
 
 /** A user's message; the shortest event that a model sees. */
@@ -78,7 +96,11 @@ export function filesBelow(directory: string, prefix = ''): Map<string, Buffer> 
     const path = join(prefix, name)
     const stat = lstatSync(join(directory, path))
     if (stat.isDirectory()) for (const [below, content] of filesBelow(directory, path)) files.set(below, content)
-    else files.set(path, stat.isSymbolicLink() ? Buffer.from(readlinkSync(join(directory, path))) : readFileSync(join(directory, path)))
+    else
+      files.set(
+        path,
+        stat.isSymbolicLink() ? Buffer.from(readlinkSync(join(directory, path))) : readFileSync(join(directory, path)),
+      )
   }
   return files
 }

@@ -2,7 +2,20 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { SessionEvent } from '@palimpsest/session'
 import { expect } from 'vitest'
-import { filesBelow, fingerprint, id, isClean, logOf, openStore, readAll, recoveredBytes, said, scratch, sha256, writeSession } from './support.ts'
+import {
+  filesBelow,
+  fingerprint,
+  id,
+  isClean,
+  logOf,
+  openStore,
+  readAll,
+  recoveredBytes,
+  said,
+  scratch,
+  sha256,
+  writeSession,
+} from './support.ts'
 
 /** A log on disk and where its records lie. */
 interface Sample {
@@ -13,7 +26,10 @@ interface Sample {
   readonly events: readonly SessionEvent[]
 }
 
-async function sampleOf(batches: readonly (readonly SessionEvent[])[], marks: 'with marks' | 'without marks'): Promise<Sample> {
+async function sampleOf(
+  batches: readonly (readonly SessionEvent[])[],
+  marks: 'with marks' | 'without marks',
+): Promise<Sample> {
   const place = scratch()
   try {
     await writeSession(place.path, batches)
@@ -23,7 +39,7 @@ async function sampleOf(batches: readonly (readonly SessionEvent[])[], marks: 'w
     // Otherwise the two variants would be one.
     expect(written.includes(' \n')).toBe(true)
     const records: { start: number; end: number }[] = []
-    for (let start = bytes.indexOf(0x0a) + 1; start < bytes.length; ) {
+    for (let start = bytes.indexOf(0x0a) + 1; start < bytes.length;) {
       const newline = bytes.indexOf(0x0a, start)
       records.push({ start, end: bytes[newline - 1] === 0x20 ? newline - 1 : newline })
       start = newline + 1
@@ -65,14 +81,19 @@ async function openCut(sample: Sample, cut: number, root: string): Promise<void>
   const after = readFileSync(log)
   expect(after.subarray(0, lastEnd).equals(bytes.subarray(0, lastEnd))).toBe(true)
   for (const line of after.toString().trimEnd().split('\n')) JSON.parse(line)
-  expect([...filesBelow(root).keys()].filter((path) => path.includes('recovered'))).toHaveLength(torn.length === 0 ? 0 : 1)
+  expect([...filesBelow(root).keys()].filter((path) => path.includes('recovered'))).toHaveLength(
+    torn.length === 0 ? 0 : 1,
+  )
 }
 
 /**
  * Cuts a log at every byte of its last three records and opens each piece: for read it stays as it is, for write what
  * is torn moves aside, the next append lands, and the session reopens clean. Returns how many cuts were tried.
  */
-export async function cutEverywhere(batches: readonly (readonly SessionEvent[])[], marks: 'with marks' | 'without marks'): Promise<number> {
+export async function cutEverywhere(
+  batches: readonly (readonly SessionEvent[])[],
+  marks: 'with marks' | 'without marks',
+): Promise<number> {
   const sample = await sampleOf(batches, marks)
   const first = sample.records.at(-3)?.start ?? 0
   const place = scratch()

@@ -16,7 +16,12 @@ afterAll(() => place.dispose())
 const maxBatchDelayMs = 10_000_000
 
 function say(session: Session, text: string): SessionEvent {
-  const data = { id: messageId(`u${session.length}`), role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } } as const
+  const data = {
+    id: messageId(`u${session.length}`),
+    role: 'user',
+    content: [{ type: 'text', text }],
+    source: { kind: 'user' },
+  } as const
   return session.append('user/message', data, { surfaceOp: 'append' })
 }
 
@@ -89,11 +94,25 @@ describe('DK-01: a disk that is full for a while', () => {
 
 describe('write-behind over a disk that fails and heals', () => {
   const fault = fc.oneof(
-    fc.record({ operation: fc.constant('write'), bytes: fc.nat(400), code: fc.constantFrom('ENOSPC', 'EIO'), times: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({
+      operation: fc.constant('write'),
+      bytes: fc.nat(400),
+      code: fc.constantFrom('ENOSPC', 'EIO'),
+      times: fc.integer({ min: 1, max: 3 }),
+    }),
     fc.record({ operation: fc.constant('write'), bytes: fc.nat(400), times: fc.integer({ min: 1, max: 3 }) }),
-    fc.record({ operation: fc.constantFrom('datasync', 'open', 'link', 'sync', 'syncDirectory'), code: fc.constantFrom('EIO', 'EACCES'), times: fc.integer({ min: 1, max: 3 }), happens: fc.boolean() }),
+    fc.record({
+      operation: fc.constantFrom('datasync', 'open', 'link', 'sync', 'syncDirectory'),
+      code: fc.constantFrom('EIO', 'EACCES'),
+      times: fc.integer({ min: 1, max: 3 }),
+      happens: fc.boolean(),
+    }),
   )
-  const step = fc.oneof({ weight: 3, arbitrary: fc.constant('say' as const) }, { weight: 2, arbitrary: fc.constant('flush' as const) }, { weight: 1, arbitrary: fc.record({ fault }) })
+  const step = fc.oneof(
+    { weight: 3, arbitrary: fc.constant('say' as const) },
+    { weight: 2, arbitrary: fc.constant('flush' as const) },
+    { weight: 1, arbitrary: fc.record({ fault }) },
+  )
 
   it('a flush that resolves means that all is there in order, and the last one writes everything', async () => {
     await fc.assert(
@@ -103,7 +122,14 @@ describe('write-behind over a disk that fails and heals', () => {
         for (const one of steps) {
           if (one === 'say') say(session, `${session.length} é`)
           else if (one !== 'flush') active.push(faults.inject(one.fault))
-          else if (session.length > 0 && (await persisted.flush().then(() => true, () => false))) expect((await readAll(root)).events).toEqual(session.events)
+          else if (
+            session.length > 0 &&
+            (await persisted.flush().then(
+              () => true,
+              () => false,
+            ))
+          )
+            expect((await readAll(root)).events).toEqual(session.events)
         }
         for (const each of active) each.heal()
         say(session, 'last')

@@ -37,7 +37,7 @@ async function run(command: string, argument: string | undefined): Promise<void>
       await append(Number(argument))
       break
     case 'loop':
-      for (const random = seededRandom(Number(argument)); ; ) {
+      for (const random = seededRandom(Number(argument)); ;) {
         await append(1 + Math.floor(random() * 3))
         say({ ok: 'loop', acknowledged: next - 1 })
       }
@@ -52,7 +52,13 @@ async function run(command: string, argument: string | undefined): Promise<void>
 
 /** The parts of a refusal that a test asks about. */
 function refusal(cause: unknown): object {
-  const { name: kind, code, message, pid, host } = cause as { name: string; code?: string; message: string; pid?: number; host?: string }
+  const {
+    name: kind,
+    code,
+    message,
+    pid,
+    host,
+  } = cause as { name: string; code?: string; message: string; pid?: number; host?: string }
   return { name: kind, code, message, pid, host, status: handle?.status }
 }
 
@@ -63,7 +69,9 @@ process.stdin.on('data', (chunk: Buffer) => {
   rest = lines.pop() ?? ''
   for (const line of lines) {
     const [command = '', argument] = line.split(' ')
-    work = work.then(() => run(command, argument)).catch((cause: unknown) => say({ failed: command, ...refusal(cause) }))
+    work = work
+      .then(() => run(command, argument))
+      .catch((cause: unknown) => say({ failed: command, ...refusal(cause) }))
   }
 })
 say({ ok: 'ready' })
