@@ -7,6 +7,7 @@ import { exportCommand } from './commands/export.ts'
 import { lsCommand } from './commands/ls.ts'
 import { messagesCommand } from './commands/messages.ts'
 import { repairCommand } from './commands/repair.ts'
+import { salvageCommand } from './commands/salvage.ts'
 import { showCommand } from './commands/show.ts'
 import { statsCommand } from './commands/stats.ts'
 import { surfaceCommand } from './commands/surface.ts'
@@ -25,6 +26,7 @@ const commands = [
   statsCommand,
   verifyCommand,
   repairCommand,
+  salvageCommand,
   exportCommand,
   demoCommand,
 ]

@@ -50,7 +50,7 @@ export function importCommand(cli: Cli): Command {
     .action(async (paths: readonly string[], options: ImportOptions) => {
       await withStore(cli.io, options, async (store) => {
         const find = (): Promise<FoundSession[]> => findClaudeCodeSessions({ home: cli.io.home, env: cli.io.env })
-        if (paths.length === 0 && options.all !== true) return await listFound(cli, options, store, await find())
+        if (paths.length === 0 && options.all !== true) return listFound(cli, options, store, await find())
         const wanted = options.all === true ? (await find()).flatMap(filesOf) : []
         for (const path of paths) wanted.push(...(await resolveSource(path, find)))
         if (wanted.length === 0) throw nothingFound()

@@ -28,7 +28,7 @@ function render({ io, style }: Cli, stats: readonly SessionStat[]): string {
   const rows = table(
     stats,
     [
-      { title: 'session', text: ({ header }) => oneLine(header.id), paint: (text) => style('bold', text) },
+      { title: 'session', max: 38, text: ({ header }) => oneLine(header.id), paint: (text) => style('bold', text) },
       { title: 'last event (UTC)', text: ({ updatedAt }) => moment(updatedAt), paint: (text) => style('dim', text) },
       { title: 'events', align: 'right', text: ({ eventCount }) => String(eventCount) },
       { title: 'size', align: 'right', text: ({ byteLength }) => bytes(byteLength) },

@@ -96,7 +96,7 @@ function statsOf(session: Session, byteLength: number): Stats {
 
 function render({ style }: Cli, stats: Stats): string {
   const { surface, calls, usage, attachments } = stats
-  const tokens = Object.entries(usage).map(([kind, n]) => `${n.toLocaleString('en-US')} ${kind.replace('Tokens', '')}`)
+  const tokens = Object.entries(usage as Readonly<Record<string, number>>).map(([kind, n]) => `${n.toLocaleString('en-US')} ${kind.replace('Tokens', '')}`)
   const facts: readonly (readonly [string, string])[] = [
     ['log', `${count(stats.events, 'event')}, ${bytes(stats.bytes)}`],
     ['time', stats.firstAt === undefined || stats.lastAt === undefined ? '-' : `${moment(stats.firstAt)} to ${moment(stats.lastAt)} UTC`],

@@ -58,10 +58,14 @@ function toJson(verified: readonly Verified[], ok: boolean, isAll: boolean): obj
 function render({ io, style }: Cli, verified: readonly Verified[]): string {
   if (verified.length === 0) return 'No session yet: nothing to verify.\n'
   const lines = verified.map(({ id, findings }) => {
-    const verdict = areBad(findings) ? style('red', 'not sound') : style('green', 'sound')
+    const verdict = findings.some(({ severity }) => severity === 'error')
+      ? style('red', 'not sound')
+      : areBad(findings)
+        ? style('yellow', 'sound, but read on')
+        : style('green', 'sound')
     return `${style('bold', oneLine(id))}: ${verdict}\n${findingLines(findings, io.columns, style)}`
   })
   const bad = verified.filter(({ findings }) => areBad(findings)).length
-  const summary = verified.length > 1 ? `${style('dim', `${count(verified.length, 'session')}, ${bad} not sound`)}\n` : ''
+  const summary = verified.length > 1 ? `${style('dim', `${count(verified.length, 'session')}, ${bad} with something to mend`)}\n` : ''
   return `${lines.join('')}${summary}`
 }

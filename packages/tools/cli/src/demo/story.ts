@@ -110,8 +110,13 @@ export async function endDemo({ io, store, root }: Stage, id: SessionId, summary
     const { messages } = JSON.parse(output) as { messages: readonly Message[] }
     const { shadows, origins } = explain(session.events, replacement.seq)
     return {
-      ...{ closers, replacement, covers: shadows.length, origins: origins.length, events: session.events },
-      ...{ live: digestOf(session.deriveMessages()), replayed: digestOf(messages) },
+      closers,
+      replacement,
+      covers: shadows.length,
+      origins: origins.length,
+      events: session.events,
+      live: digestOf(session.deriveMessages()),
+      replayed: digestOf(messages),
       isSound: (await checkSession(store, id)).every(({ severity }) => severity === 'info'),
     }
   } finally {

@@ -52,7 +52,7 @@ function statusNote(id: string, status: Kept['status'], before: number, { source
         code: 'import/changed',
         message: `another log of ${count(before, 'event')} is here as ${id}, and ${source} no longer gives it: nothing was written; \`--again\` imports it beside`,
       }
-    case 'imported':
+    default:
       return undefined
   }
 }

@@ -7,7 +7,14 @@ import { bytes, count, moment, oneLine } from './text.ts'
 export function foundJson(found: readonly FoundSession[], imported: ReadonlySet<string>): object {
   return {
     found: found.map(({ sessionId: id, path, cwd, modifiedAt, byteLength, firstPrompt, agentPaths }) => ({
-      ...{ id, path, cwd, modifiedAt, bytes: byteLength, firstPrompt, agents: agentPaths, imported: imported.has(id) },
+      id,
+      path,
+      cwd,
+      modifiedAt,
+      bytes: byteLength,
+      firstPrompt,
+      agents: agentPaths,
+      imported: imported.has(id),
     })),
   }
 }

@@ -4,6 +4,8 @@ import type { Style } from './style.ts'
 export interface Column<Row> {
   readonly title: string
   readonly align?: 'right'
+  /** Columns of the terminal that it takes at most. */
+  readonly max?: number
   /** Unformatted text of a cell. */
   readonly text: (row: Row) => string
   /** Formats the padded cell. */
@@ -13,7 +15,9 @@ export interface Column<Row> {
 /** Rows in columns; the last column takes what is left of `columns`. */
 export function table<Row>(rows: readonly Row[], layout: readonly Column<Row>[], columns: number, style: Style): string {
   const cells = rows.map((row) => layout.map((column) => column.text(row)))
-  const widths = layout.map(({ title }, at) => Math.max(widthOf(title), ...cells.map((row) => widthOf(row[at] ?? ''))))
+  const widths = layout.map(({ title, max = Infinity }, at) =>
+    Math.min(max, Math.max(widthOf(title), ...cells.map((row) => widthOf(row[at] ?? '')))),
+  )
   const last = layout.length - 1
   const taken = widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0)
   widths[last] = Math.max(8, Math.min(widths[last] ?? 0, columns - taken))

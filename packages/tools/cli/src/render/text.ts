@@ -16,7 +16,6 @@ export function oneLine(text: string): string {
 
 const wide =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u
-// oxlint-disable-next-line no-control-regex -- these are the colours that a style put there
 const formats = /\u001B\[[0-9;]*m/g
 const segments = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
