@@ -3,3 +3,5 @@ export type { DirectoryEntry, FileKind, FileStat, FileSystem, LockKind, OpenFile
 export { jsonlPersistence } from './persistence.ts'
 export type { JsonlPersistenceOptions } from './persistence.ts'
 export type { LockMode } from './claim.ts'
+export { readDamagedLog } from './damaged.ts'
+export type { DamagedLog, ReadDamagedLogOptions, ReadableRecord, UnreadableRange } from './damaged.ts'

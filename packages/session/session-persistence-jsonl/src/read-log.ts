@@ -2,7 +2,7 @@ import { parseSessionHeader, SessionError, type SessionHeader, type SessionId } 
 import { PersistenceError, SessionCorruptionError } from '@palimpsest/session-persistence'
 import type { OpenFile } from './file-system.ts'
 import { readRange } from './io.ts'
-import { judgeLog, recordsOf, type GoodLog } from './recovery.ts'
+import { judgeLog, recordsOf, type CorruptLog, type GoodLog } from './recovery.ts'
 import { scanLog, type LogScan, type Range } from './scan.ts'
 
 /** A record's bytes without NUL bytes before it and white space behind it. */
@@ -37,6 +37,11 @@ export function headerOf(value: unknown, path: string, id?: SessionId): SessionH
   return header
 }
 
+/** The error that names the place. */
+export function corruptionError({ what, start, end, line, seq }: CorruptLog, path: string): SessionCorruptionError {
+  return new SessionCorruptionError(what, { path, start, end, line, ...(seq === undefined ? {} : { seq }) })
+}
+
 /** A log that was read and found sound. */
 export interface ReadLog extends GoodLog {
   readonly header: SessionHeader
@@ -48,9 +53,6 @@ export async function readLog(file: OpenFile, size: number, path: string, id: Se
   // Before anything is judged: records of a newer version may not be what they look like.
   const header = typeof scan.header.value === 'object' && scan.header.value !== null ? headerOf(scan.header.value, path, id) : undefined
   const verdict = judgeLog(scan, await findRepeats(file, scan))
-  if (verdict.kind === 'corrupt') {
-    const { what, start, end, line, seq } = verdict
-    throw new SessionCorruptionError(what, { path, start, end, line, ...(seq === undefined ? {} : { seq }) })
-  }
+  if (verdict.kind === 'corrupt') throw corruptionError(verdict, path)
   return verdict.kind === 'empty' || header === undefined ? undefined : { ...verdict, header }
 }

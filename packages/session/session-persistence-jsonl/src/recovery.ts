@@ -72,6 +72,16 @@ class Walk {
     this.#tentative = 0
   }
 
+  /** A line of its own equals a record behind a stub: that one is proven, with those before it. */
+  confirm(seq: number): void {
+    const index = this.pending.findIndex(({ event }) => event?.seq === seq)
+    const later = this.pending.slice(index + 1)
+    this.pending = this.pending.slice(0, index + 1)
+    this.settle(true)
+    this.pending = later
+    this.#tentative = later.filter(({ event }) => event !== undefined).length
+  }
+
   hold(kind: RecoveredRange['kind'], range: Range, line: number, event?: SessionEvent): void {
     const seq = event === undefined ? {} : { seq: event.seq }
     this.pending.push({ range: { kind, start: range.start, end: range.end, ...seq }, event: kind === 'stub' ? event : undefined, line })
@@ -84,7 +94,7 @@ class Walk {
     for (const piece of line.pieces) {
       const isNext = piece.event !== undefined && piece.event.seq === this.next
       if (isNext) this.hold('stub', piece, number, piece.event)
-      else if (piece.kind === 'repeat' || repeats.has(piece)) this.hold('repeat', piece, number)
+      else if (piece.kind === 'repeat' || repeats.has(piece)) this.hold('repeat', piece, number, piece.event)
       else this.hold(piece.kind === 'nul' ? 'nul' : 'stub', piece, number)
     }
   }
@@ -150,8 +160,10 @@ export function judgeLog(scan: LogScan, repeats: ReadonlySet<object>): Verdict {
   let problem: ScannedLine | undefined
   for (const [index, line] of lines.entries()) {
     const { event } = line
-    if (event !== undefined && (event.seq === walk.next || event.seq === walk.events.length)) walk.accept(line, event)
-    else if (event !== undefined && line.isTerminated && repeats.has(line)) walk.hold('repeat', line, index + 2)
+    const isRepeat = line.isTerminated && repeats.has(line)
+    if (isRepeat && event !== undefined && event.seq >= walk.events.length && event.seq < walk.next) walk.confirm(event.seq)
+    if (event !== undefined && isRepeat && event.seq < walk.next) walk.hold('repeat', line, index + 2, event)
+    else if (event !== undefined && (event.seq === walk.next || event.seq === walk.events.length)) walk.accept(line, event)
     else if (event !== undefined && line.isTerminated) problem = line
     else if (line.isTerminated && line.pieces.length === 0) walk.hold('blank', line, index + 2)
     else walk.holdPieces(line, index + 2, repeats)

@@ -56,6 +56,8 @@ class WriteBehind implements PersistedSession {
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
+  /** Events came while a write was under way. */
+  #isWanted = false
   #isFailing = false
   #isClosed = false
 
@@ -135,9 +137,10 @@ class WriteBehind implements PersistedSession {
     this.#schedule()
   }
 
-  /** Opens a batching window unless one is open, or a write is under way that looks for more when it ends. */
+  /** Opens a batching window unless one is open; after the write that is under way, if there is one. */
   #schedule(): void {
-    if (this.#timer !== undefined || this.#writing !== undefined) return
+    this.#isWanted = this.#writing !== undefined
+    if (this.#timer !== undefined || this.#isWanted) return
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       // Reported, and visible in the status.
@@ -150,7 +153,7 @@ class WriteBehind implements PersistedSession {
     this.#timer = undefined
     this.#writing ??= this.#writePending().finally(() => {
       this.#writing = undefined
-      if (!this.#isFailing && this.#pending.length > 0) this.#schedule()
+      if (this.#isWanted) this.#schedule()
     })
     return this.#writing
   }

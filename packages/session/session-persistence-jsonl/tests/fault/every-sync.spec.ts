@@ -1,6 +1,7 @@
 import type { SyncCall } from '@palimpsest/testkit'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { record, scenarios, searchLoss, type Recording, type Scenario } from './power-loss.ts'
+import { scenarios, type Scenario } from './power-loss-scenarios.ts'
+import { record, searchLoss, type Recording } from './power-loss.ts'
 import { scratch } from './support.ts'
 
 // Disks and processes take their time on a busy machine.

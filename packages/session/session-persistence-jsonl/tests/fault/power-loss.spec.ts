@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { record, scenarios, searchLoss } from './power-loss.ts'
+import { scenarios } from './power-loss-scenarios.ts'
+import { record, searchLoss } from './power-loss.ts'
 import { scratch } from './support.ts'
 
 // Disks and processes take their time on a busy machine.
