@@ -62,11 +62,11 @@ describe('corpus', () => {
   })
 
   it('EN-02: no lone surrogate reaches a provider, in nested arguments and in object keys', () => {
-    const args = '{"text":"cut \\ud99c","deep":[{"\\udc00":"\\ud83d\\ude00"}],"\\ufffd":1,"\\ud800":2}'
+    const args = '{"text":"cut \\ud99c","deep":[{"\\udc00":"\\ud83d\\ude00"}],"\\ufffd":1,"\\ud800":2,"\\udfff":3}'
     const list = [user('half \ud83d'), assistant([call('a', args)]), result('a', '\ude00 other half'), user()]
     const { anthropic, chat } = exportBoth(list)
 
-    const clean = { text: 'cut \ufffd', deep: [{ '\ufffd': '😀' }], '\ufffd': 1, '\ufffd_2': 2 }
+    const clean = { text: 'cut \ufffd', deep: [{ '\ufffd': '😀' }], '\ufffd': 1, '\ufffd_2': 2, '\ufffd_3': 3 }
     expect(anthropic.messages[1]?.content[0]).toMatchObject({ input: clean })
     const [, message] = chat.messages
     expect(message?.role === 'assistant' && JSON.parse(message.tool_calls?.[0]?.function.arguments ?? '')).toEqual(

@@ -6,9 +6,11 @@ import type { AnthropicExportOptions, AnthropicThinking } from '../src/index.ts'
 import { anyEntries } from './fixtures/derived-lists.ts'
 import { user } from './fixtures/messages.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+const isDeep = process.env['PALIMPSEST_DEEP'] === '1'
+vi.setConfig({ testTimeout: 600_000 })
 
-const RUNS = { numRuns: 600 }
+const RUNS = { numRuns: isDeep ? 20_000 : 600 }
+const FEWER_RUNS = { numRuns: isDeep ? 10_000 : 300 }
 const MODEL = 'claude-sonnet-4-5'
 const bytes = (ref: { attachmentId: string }): Uint8Array | undefined => {
   return ref.attachmentId.endsWith('1') ? undefined : new Uint8Array([1, 2, 3])
@@ -58,7 +60,7 @@ describe('every derived list', () => {
         }
         expect(validateAnthropic({ model: MODEL, max_tokens: 9, ...wire }, { profile: 'request' })).toEqual([])
       }),
-      { numRuns: 300 },
+      FEWER_RUNS,
     )
     expect(off).toBeGreaterThan(10)
   })
@@ -90,7 +92,7 @@ describe('every derived list', () => {
           expect(structuredClone(wire)).toEqual(wire)
         }
       }),
-      { numRuns: 300 },
+      FEWER_RUNS,
     )
   })
 
@@ -125,7 +127,7 @@ describe('every derived list', () => {
         const chat = toOpenAiChat(list, { alternate: true }).messages.map((message) => message.role)
         expect(chat.some((role, index) => role !== 'tool' && role === chat[index - 1])).toBe(false)
       }),
-      { numRuns: 300 },
+      FEWER_RUNS,
     )
   })
 
@@ -136,7 +138,7 @@ describe('every derived list', () => {
         expect(new Set(toolNames.map((tool) => tool.wire)).size).toBe(toolNames.length)
         expect(new Set(toolNames.map((tool) => tool.name)).size).toBe(toolNames.length)
       }),
-      { numRuns: 300 },
+      FEWER_RUNS,
     )
   })
 })
