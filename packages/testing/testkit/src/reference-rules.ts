@@ -92,9 +92,10 @@ export function referenceVerdict(session: ReferenceSession, candidate: Candidate
   if (!isKnownType(type)) {
     if (ignorable !== true) codes.push('vocabulary/unknown')
     if (Reflect.ownKeys(extra).length > 0) codes.push('envelope/keys')
-    // Opaque, metadata included; still JSON.
-    if (![candidate.data, surfaceOp ?? null, sourceEventSeqs ?? null].every((part) => isLossless(part)))
-      codes.push('envelope/json')
+    // Opaque, metadata included; its data is an object all the same, and all of it is JSON.
+    const parts = [candidate.data, surfaceOp ?? null, sourceEventSeqs ?? null]
+    const isObject = typeof candidate.data === 'object' && candidate.data !== null && !Array.isArray(candidate.data)
+    if (!isObject || !parts.every((part) => isLossless(part))) codes.push('envelope/json')
     return new Set(codes)
   }
   if (Reflect.ownKeys(extra).length > 0 || (ignorable !== undefined && ignorable !== true)) codes.push('envelope/keys')

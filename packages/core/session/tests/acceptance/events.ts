@@ -120,6 +120,12 @@ export const eventCases: readonly Case[] = [
     accepted: user({ type: 'text', text: 'x', extra: null }),
   },
   {
+    code: 'envelope/json',
+    rule: 'data is an object, also of an event that nobody knows',
+    refused: (session) => add(session, 'acme/other', [], { ignorable: true }),
+    accepted: (session) => add(session, 'acme/other', {}, { ignorable: true }),
+  },
+  {
     code: 'vocabulary/unknown',
     rule: 'the type is known, or the event is ignorable',
     refused: (session) => add(session, 'acme/other', { text: 'x' }),

@@ -237,11 +237,11 @@ const forkDerivesThePrefix: Law = watching(() => {
       marker?.type === 'session/end-seed' && marker.data.inherited === true,
       'the marker follows the inherited events',
     )
-    sameText(child.events.slice(0, boundary + 1), parent.events.slice(0, boundary + 1), 'inherited events')
-    sameText(deriveMessagesAt(child.events, boundary + 1), expected, `fork at ${String(boundary)}, at the marker`)
+    sameList(child.events.slice(0, boundary + 1), parent.events.slice(0, boundary + 1), 'inherited events')
+    sameList(deriveMessagesAt(child.events, boundary + 1), expected, `fork at ${String(boundary)}, at the marker`)
     const closers = child.events.slice(boundary + 2)
     const before = new ReferenceSession(parent.events.slice(0, boundary + 1))
-    sameText(expected, before.derived(), `derived at ${String(boundary)}`)
+    sameList(expected, before.derived(), `derived at ${String(boundary)}`)
     sameText(describeClosers(closers), referenceClosers(before), `closers of a fork at ${String(boundary)}`)
     hold(child.header.parentSession === parent.id && child.header.isSeeded, 'the header names the parent')
   }

@@ -1,0 +1,111 @@
+/**
+ * Plants named faults in the kernel, one at a time, and requires the kernel's suite to catch every one. A fault is put
+ * into the text of a module while it is loaded, so no file is ever changed. `pnpm mutants [NAME…]` runs some of them.
+ */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { createVitest } from 'vitest/node'
+import { faults, type Fault } from './lib/kernel-faults.ts'
+import { report } from './lib/report.ts'
+import { repoRoot } from './lib/workspace.ts'
+
+const kernel = join(repoRoot, 'packages/core/session')
+/** A fault may make a loop endless; being stopped counts as being caught. Milliseconds. */
+const patience = 180_000
+
+/** The module with the fault in it. Throws when a replaced text is not there exactly once. */
+function planted({ name, file, edits }: Fault): string {
+  let text = readFileSync(join(kernel, 'src', file), 'utf8')
+  for (const [right, wrong] of edits) {
+    const places = text.split(right).length - 1
+    if (places !== 1) throw new Error(`${name}: the text to replace stands ${places} times in ${file}:\n${right}`)
+    text = text.replace(right, () => wrong)
+  }
+  return text
+}
+
+/** Runs the kernel's suite in this process, with a fault or as it is, and exits 0 when it is green. */
+async function runSuite(fault: Fault | undefined): Promise<never> {
+  const path = fault && join(kernel, 'src', fault.file)
+  const text = fault && planted(fault)
+  const conditions = ['@palimpsest/source', 'module', 'node', 'development|production']
+  const vitest = await createVitest(
+    'test',
+    {
+      config: false,
+      root: kernel,
+      watch: false,
+      include: ['tests/**/*.spec.ts'],
+      exclude: ['**/*.deep.spec.ts'],
+      bail: 1,
+      fileParallelism: false,
+      reporters: ['json'],
+    },
+    {
+      resolve: { conditions },
+      ssr: { resolve: { conditions } },
+      plugins: [{ name: 'fault', enforce: 'pre', load: (id) => (id === path ? text : undefined) }],
+    },
+  )
+  await vitest.start()
+  const failed = vitest.state.getCountOfFailedTests() > 0 || vitest.state.getUnhandledErrors().length > 0
+  const files = vitest.state.getFiles()
+  await vitest.close()
+  process.exit(failed || files.length === 0 || files.some(({ result }) => result?.state === 'fail') ? 1 : 0)
+}
+
+type Verdict = 'green' | 'red' | 'stopped'
+
+function judge(name: string): Promise<Verdict> {
+  const script = fileURLToPath(import.meta.url)
+  // The seed is pinned, so that a verdict can be had again.
+  const env = { ...process.env, PALIMPSEST_SEED: '1', PALIMPSEST_MODEL_RUNS: '60' }
+  const child = spawn(process.execPath, [...process.execArgv, script, '--run', name], { env, stdio: 'ignore' })
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      resolve('stopped')
+    }, patience)
+    child.on('exit', (code) => {
+      clearTimeout(timer)
+      resolve(code === 0 ? 'green' : 'red')
+    })
+  })
+}
+
+async function main(names: readonly string[]): Promise<void> {
+  const chosen = names.length === 0 ? faults : faults.filter(({ name }) => names.includes(name))
+  const complaints: string[] = []
+  for (const fault of chosen) {
+    try {
+      planted(fault)
+    } catch (error) {
+      complaints.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  if (new Set(faults.map(({ name }) => name)).size < faults.length) complaints.push('two faults have one name')
+  if (complaints.length === 0 && (await judge('none')) !== 'green')
+    complaints.push('the suite fails without any fault: mend it first')
+  if (complaints.length === 0) {
+    const waiting = [...chosen]
+    const work = async (): Promise<void> => {
+      for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
+        const start = Date.now()
+        const verdict = await judge(fault.name)
+        process.stdout.write(
+          `${verdict === 'green' ? 'SURVIVED' : 'caught  '} ${((Date.now() - start) / 1000).toFixed(1).padStart(5)} s  ${fault.name}\n`,
+        )
+        if (verdict === 'green') complaints.push(`no test fails when ${fault.name} (${fault.file})`)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work))
+  }
+  report('mutants', complaints, `${chosen.length} faults planted and caught`)
+}
+
+const [flag, name] = process.argv.slice(2)
+if (flag === '--run') await runSuite(faults.find((fault) => fault.name === name))
+else await main(process.argv.slice(2))
