@@ -114,7 +114,7 @@ const thinkingNotLast: AnthropicRule = {
       })),
 }
 
-/** Rules on thinking and other signed blocks. `A36` is not in the numbered table. */
+/** Rules on thinking and other signed blocks. `A36` is not in the numbered table (tailcallhq/forgecode#2107). */
 export const thinkingRules: readonly AnthropicRule[] = [
   signedThinking,
   loopBeginsWithThinking,

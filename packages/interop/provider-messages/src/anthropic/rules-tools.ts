@@ -183,7 +183,7 @@ const errorResultText: AnthropicRule = {
       .map((violation) => ({ rule: 'A35', ...violation })),
 }
 
-/** Rules on calls, results and tool names. `A35` is not in the numbered table; anthropics' servers answer it all the same. */
+/** Rules on calls, results and tool names. `A35` is not in the numbered table; the server refuses it all the same (vellum-ai/vellum-assistant#18387). */
 export const toolRules: readonly AnthropicRule[] = [
   callsAnswered,
   resultsAsked,
