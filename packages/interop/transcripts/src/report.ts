@@ -21,7 +21,7 @@ export interface ImportReport {
   readonly events: number
   /** Messages derived from the imported log. */
   readonly messages: number
-  /** Tool calls in those messages. */
+  /** Tool calls in the log, those included that a compaction took off the surface. */
   readonly calls: number
   /** Calls of those that the source itself answers; closers that the importer wrote do not count. */
   readonly answered: number

@@ -46,7 +46,7 @@ test('a tangled file imports as what the model saw', async () => {
     'user: Never mind, say hello',
     'assistant: Hello.',
   ])
-  expect(session.report).toMatchObject({ sessionId: 's-1', messages: 8, calls: 2, answered: 1 })
+  expect(session.report).toMatchObject({ sessionId: 's-1', messages: 8, calls: 5, answered: 4 })
 })
 
 test('answers that hang off their own calls are all kept', async () => {

@@ -7,12 +7,13 @@ interface Line {
   readonly type?: string
   readonly uuid?: string
   readonly parentUuid?: string | null
+  readonly logicalParentUuid?: string
   readonly isSidechain?: boolean
   readonly message?: { readonly id?: string; readonly content?: string | readonly Block[] }
 }
 
 /**
- * Counts the calls a file's conversation ends with, and their answers, with no code of the importer: sets over whole
+ * Counts the calls of a file's conversation, also those before a compaction, and their answers, with no code of the importer: sets over whole
  * lines, from the last line back, then every sibling of a response and every answer.
  */
 export function countIndependently(text: string): { calls: number; answered: number } {
@@ -20,7 +21,7 @@ export function countIndependently(text: string): { calls: number; answered: num
   const own = all.some((line) => isTalk(line) && line.isSidechain !== true)
   const lines = all.filter((line) => (line.isSidechain === true) === !own)
   const byUuid = new Map(lines.map((line) => [line.uuid, line]))
-  const above = (line: Line): Line | undefined => byUuid.get(line.parentUuid ?? 'none')
+  const above = (line: Line): Line | undefined => byUuid.get(line.parentUuid ?? line.logicalParentUuid ?? 'none')
   const rootOf = (line: Line): Line => {
     const next = above(line)
     return next === undefined ? line : rootOf(next)

@@ -1,5 +1,5 @@
 import { Session, coreEvents } from '@palimpsest/session'
-import type { SessionId, SessionSeq, StoredSession, Vocabulary } from '@palimpsest/session'
+import type { SessionEvent, SessionId, SessionSeq, StoredSession, Vocabulary } from '@palimpsest/session'
 import { TranscriptError } from '../errors.ts'
 import { importEvents } from '../events.ts'
 import { lineText, parseLine, readLines } from '../lines.ts'
@@ -160,10 +160,7 @@ function reportOf(
   warnings: readonly ImportWarning[],
   source: string,
 ): ImportReport {
-  const closers = new Set<unknown>([...synthetic].map((seq) => session.eventAt(seq)?.data['message' as never]))
-  const messages = session.deriveMessages()
-  const count = (type: string): number =>
-    messages.reduce((sum, { content }) => sum + content.filter((block) => block.type === type).length, 0)
+  const { calls, answered } = countCalls(session.events, synthetic)
   const unmapped = plan.lane.records.flatMap(({ line, type }): UnmappedLine[] => {
     const reason = plan.raw.get(line)
     return reason === undefined ? [] : [{ line, reason, ...(type === undefined ? {} : { type }) }]
@@ -172,12 +169,27 @@ function reportOf(
     source,
     sessionId: session.id,
     events: session.length,
-    messages: messages.length,
-    calls: count('tool-call'),
-    answered: count('tool-result') - messages.filter((message) => closers.has(message)).length,
+    messages: session.deriveMessages().length,
+    calls,
+    answered,
     lines: { total: plan.lane.records.length, mapped: plan.mapped.size, raw: plan.raw.size, blank: plan.blank },
     warnings,
     unmapped,
     leftOut: { ...leftOut },
   }
+}
+
+/** Over the whole log, so that a compaction does not hide what the source did. */
+function countCalls(
+  events: readonly SessionEvent[],
+  synthetic: ReadonlySet<SessionSeq>,
+): { calls: number; answered: number } {
+  let calls = 0
+  let answered = 0
+  for (const event of events) {
+    if (event.type === 'assistant/message') {
+      calls += event.data.message.content.filter(({ type }) => type === 'tool-call').length
+    } else if (event.type === 'tool/result' && event.surfaceOp === 'append' && !synthetic.has(event.seq)) answered += 1
+  }
+  return { calls, answered }
 }
