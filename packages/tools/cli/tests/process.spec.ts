@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bundleCommand, runCommand } from './bundle.ts'
+import { scratch, storeEvents, wholeTurn } from './support.ts'
+
+let program: string
+beforeAll(async () => {
+  program = await bundleCommand()
+})
+
+describe('the command as a process of its own', () => {
+  it('tells the whole demonstration through a pipe, and leaves nothing behind', async () => {
+    const temporary = join(scratch(), 'tmp')
+    mkdirSync(temporary)
+    const home = scratch()
+    const { code, out, err } = await runCommand(program, ['demo'], { TMPDIR: temporary, HOME: home })
+    expect(err).toBe('')
+    expect(code).toBe(0)
+    expect(out).not.toContain('\u001B')
+    expect(out).toContain('SIGKILL')
+    expect(out).toContain('TOOL_OUTCOME_UNKNOWN')
+    const digests = out.match(/[0-9a-f]{64}/g)
+    expect(digests).toHaveLength(2)
+    expect(digests?.[0]).toBe(digests?.[1])
+    expect(out.trimEnd().split('\n').at(-1)).toContain('palimpsest import')
+    expect(readdirSync(temporary)).toEqual([])
+    expect(existsSync(join(home, '.palimpsest'))).toBe(false)
+  })
+
+  it('gives the demonstration as one JSON value', async () => {
+    const { code, out } = await runCommand(program, ['demo', '--json'])
+    expect(code).toBe(0)
+    const { crash, replay, compaction } = JSON.parse(out) as Record<string, Record<string, unknown>>
+    expect(crash).toMatchObject({ acknowledged: 5, closers: 3 })
+    expect(compaction).toMatchObject({ covers: 4, standsFor: 10 })
+    expect(replay?.['disk']).toBe(replay?.['live'])
+    expect(replay?.['sound']).toBe(true)
+  })
+
+  it('ends with the exit code of what happened', async () => {
+    const root = scratch()
+    await storeEvents(root, 'one', wholeTurn())
+    expect(await runCommand(program, ['surface', 'one', '--root', root])).toMatchObject({ code: 0, err: '' })
+    const unknown = await runCommand(program, ['show', 'two', '--root', root])
+    expect(unknown).toMatchObject({ code: 2, out: '' })
+    expect(unknown.err).toBe('palimpsest: session/unknown: no session is named "two": `palimpsest ls` lists them\n')
+  })
+})
