@@ -2,11 +2,15 @@ import type { AttachmentRef, SessionEvent } from '@palimpsest/session'
 import type { AttachmentStore } from '@palimpsest/session-persistence'
 
 function isRef(value: unknown): value is AttachmentRef {
-  return typeof value === 'object' && value !== null && typeof (value as Partial<AttachmentRef>).attachmentId === 'string'
+  return (
+    typeof value === 'object' && value !== null && typeof (value as Partial<AttachmentRef>).attachmentId === 'string'
+  )
 }
 
 /** Every attachment that a log cites, once, with the first event that cites it. */
-export function attachmentsOf(events: readonly SessionEvent[]): Map<string, { readonly ref: AttachmentRef; readonly seq: number }> {
+export function attachmentsOf(
+  events: readonly SessionEvent[],
+): Map<string, { readonly ref: AttachmentRef; readonly seq: number }> {
   const found = new Map<string, { ref: AttachmentRef; seq: number }>()
   for (const event of events) {
     const open: unknown[] = [event.data]

@@ -90,5 +90,8 @@ export function failureOf(error: unknown): Failure {
     return { exit: EXIT.io, line: `io/${syscall}: the system answered ${code}` }
   }
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return { exit: EXIT.io, line: `internal: ${text.split('\n', 1)[0]}: this is a fault of the command, please report it` }
+  return {
+    exit: EXIT.io,
+    line: `internal: ${text.split('\n', 1)[0]}: this is a fault of the command, please report it`,
+  }
 }

@@ -19,8 +19,13 @@ export interface ProviderExportOptions {
 }
 
 /** The derived messages in the form of a provider. Throws `ProviderMessagesError`. SPEC 8. */
-export function exportTo(format: ProviderFormat, session: Session, { image, at, model }: ProviderExportOptions): ProviderExport {
-  const messages: readonly Message[] = at === undefined ? session.deriveMessages() : deriveMessagesAt(session.events, at)
+export function exportTo(
+  format: ProviderFormat,
+  session: Session,
+  { image, at, model }: ProviderExportOptions,
+): ProviderExport {
+  const messages: readonly Message[] =
+    at === undefined ? session.deriveMessages() : deriveMessagesAt(session.events, at)
   if (format === 'openai-chat') {
     const { report, ...body } = toOpenAiChat(messages, { image })
     return { body, report }

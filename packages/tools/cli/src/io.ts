@@ -37,17 +37,21 @@ const INTERVAL_MS = 100
  * One line on stderr that says how far a piece of work is: on a terminal only, after a second only, gone when done.
  */
 export class Progress {
-  readonly #io: Io
-  readonly #startedAt = Date.now()
+  readonly #io: Pick<Io, 'stderr' | 'isStderrTty'>
+  readonly #now: () => number
+  readonly #startedAt: number
   #shownAt = 0
 
-  constructor(io: Io) {
+  /** `now` in milliseconds. */
+  constructor(io: Pick<Io, 'stderr' | 'isStderrTty'>, now: () => number = Date.now) {
     this.#io = io
+    this.#now = now
+    this.#startedAt = now()
   }
 
   show(text: string): void {
     if (!this.#io.isStderrTty) return
-    const now = Date.now()
+    const now = this.#now()
     if (now - this.#startedAt < PATIENCE_MS || now - this.#shownAt < INTERVAL_MS) return
     this.#shownAt = now
     this.#io.stderr(`\r\u001B[2K${text}`)

@@ -15,7 +15,11 @@ export function rootOf(io: Io, options: CommonOptions): string {
 }
 
 /** Runs with the store and closes it whatever happens. */
-export async function withStore<T>(io: Io, options: CommonOptions, run: (store: SessionPersistence) => Promise<T>): Promise<T> {
+export async function withStore<T>(
+  io: Io,
+  options: CommonOptions,
+  run: (store: SessionPersistence) => Promise<T>,
+): Promise<T> {
   const store = jsonlPersistence({ root: rootOf(io, options) })
   try {
     return await run(store)
@@ -48,7 +52,10 @@ export async function resolveSession(store: SessionPersistence, name: string): P
   const matches = stats.map(({ header }) => header.id).filter((id) => name !== '' && id.startsWith(name))
   const [only, ...others] = matches
   if (only === undefined) {
-    throw new CliError('session/unknown', `no session is named ${printable(JSON.stringify(name))}: \`palimpsest ls\` lists them`)
+    throw new CliError(
+      'session/unknown',
+      `no session is named ${printable(JSON.stringify(name))}: \`palimpsest ls\` lists them`,
+    )
   }
   if (others.length > 0) {
     const more = matches.length > SHOWN ? ` and ${matches.length - SHOWN} more` : ''
@@ -69,7 +76,10 @@ export async function readStored(store: SessionPersistence, id: SessionId): Prom
 }
 
 /** A session read from the store, with every rule of acceptance applied. Unknown types are kept. SPEC 2.2. */
-export async function readSession(store: SessionPersistence, name: string): Promise<{ session: Session; stored: OpenedSession }> {
+export async function readSession(
+  store: SessionPersistence,
+  name: string,
+): Promise<{ session: Session; stored: OpenedSession }> {
   const stored = await readStored(store, await resolveSession(store, name))
   return { session: Session.restore(stored, { vocabulary: allEvents, unknown: 'keep' }), stored }
 }
@@ -79,5 +89,8 @@ export function parseSeq(text: string, events: readonly SessionEvent[], least = 
   const seq = Number(text)
   if (/^-?\d+$/.test(text) && seq >= least && seq < events.length) return seq
   const last = events.length - 1
-  throw new CliError('seq/invalid', `${text} is not a seq of this log: it has ${events.length} events, ${least} to ${last}`)
+  throw new CliError(
+    'seq/invalid',
+    `${text} is not a seq of this log: it has ${events.length} events, ${least} to ${last}`,
+  )
 }

@@ -38,7 +38,8 @@ describe('a command whose name does not say so', () => {
 
   it('does not make a store that is not there', async () => {
     const root = `${scratch()}/nothing`
-    for (const line of [['ls'], ['verify', '--all'], ['show'], ['import', '/nobody/has/this.jsonl']]) await palimpsest(line, { root })
+    for (const line of [['ls'], ['verify', '--all'], ['show'], ['import', '/nobody/has/this.jsonl']])
+      await palimpsest(line, { root })
     expect(() => treeOf(root)).toThrow('ENOENT')
   })
 })

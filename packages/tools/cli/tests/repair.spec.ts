@@ -17,12 +17,19 @@ describe('repair', () => {
       id: 's',
       changed: true,
       ranges: [{ kind: 'torn', start: before.length }],
-      closers: [{ type: 'tool/result', data: { error: { code: 'TOOL_OUTCOME_UNKNOWN' } } }, { type: 'step/end' }, { type: 'turn/end' }],
+      closers: [
+        { type: 'tool/result', data: { error: { code: 'TOOL_OUTCOME_UNKNOWN' } } },
+        { type: 'step/end' },
+        { type: 'turn/end' },
+      ],
     })
     const [{ movedTo }] = (json as { ranges: [{ movedTo: string }] }).ranges
     expect(readFileSync(join(dirname(log), movedTo), 'utf8')).toBe(torn)
     expect(readFileSync(log).subarray(0, before.length).equals(before)).toBe(true)
-    expect(await palimpsest(['verify', 's', '--json'], { root })).toMatchObject({ exit: 0, json: { ok: true, findings: [] } })
+    expect(await palimpsest(['verify', 's', '--json'], { root })).toMatchObject({
+      exit: 0,
+      json: { ok: true, findings: [] },
+    })
   })
 
   it('changes no byte the second time', async () => {

@@ -2,7 +2,19 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Salvage } from '../src/commands/salvage.ts'
-import { answered, call, event, logOf, palimpsest, result, said, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
+import {
+  answered,
+  call,
+  event,
+  logOf,
+  palimpsest,
+  result,
+  said,
+  scratch,
+  storeEvents,
+  treeOf,
+  wholeTurn,
+} from './support.ts'
 
 function linesOf(root: string, id = 's'): string[] {
   return readFileSync(logOf(root, id), 'utf8').split('\n').slice(0, -1)
@@ -37,7 +49,10 @@ async function stored(events: readonly object[]): Promise<string> {
 describe('salvage', () => {
   it('writes what is readable around a missing record, and names what is missing', async () => {
     const root = await stored([said(0, 'one'), said(1, 'two'), said(2, 'three')])
-    write(root, linesOf(root).filter((line) => !line.includes('"two"')))
+    write(
+      root,
+      linesOf(root).filter((line) => !line.includes('"two"')),
+    )
     const { source, sessions } = await salvage(root)
     expect(source.why).toContain('seq 1 is missing')
     expect(sessions).toMatchObject([{ forkSeq: 0, missing: [{ from: 1, to: 1 }], unplaced: [] }])
@@ -138,7 +153,9 @@ describe('salvage', () => {
     const first = await salvage(root)
     const before = treeOf(root)
     const second = await salvage(root)
-    expect(second.sessions.map(({ id, wasThere }) => [id, wasThere])).toEqual(first.sessions.map(({ id }) => [id, true]))
+    expect(second.sessions.map(({ id, wasThere }) => [id, wasThere])).toEqual(
+      first.sessions.map(({ id }) => [id, true]),
+    )
     expect(treeOf(root)).toEqual(before)
   })
 
@@ -174,11 +191,13 @@ describe('salvage', () => {
         expect(readFileSync(logOf(root, 's')).equals(bytes)).toBe(true)
         for (const { id } of sessions) {
           const { json } = await palimpsest(['verify', id, '--json'], { root })
-          const errors = (json as { findings: { severity: string }[] }).findings.filter(({ severity }) => severity === 'error')
+          const errors = (json as { findings: { severity: string }[] }).findings.filter(
+            ({ severity }) => severity === 'error',
+          )
           expect(errors).toEqual([])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   })
 })

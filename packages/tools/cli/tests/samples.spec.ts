@@ -36,7 +36,8 @@ describe('real sessions of Claude Code', () => {
     const first = await palimpsest(['import', ...files.slice(0, 3), '--json'], { root })
     const again = await palimpsest(['import', ...files.slice(0, 3), '--json'], { root })
     expect(again.exit).toBe(0)
-    const idsOf = ({ json }: { json: unknown }): string[] => (json as { sessions: ImportEntry[] }).sessions.map(({ id }) => id)
+    const idsOf = ({ json }: { json: unknown }): string[] =>
+      (json as { sessions: ImportEntry[] }).sessions.map(({ id }) => id)
     expect(idsOf(again)).toEqual(idsOf(first))
     const { json } = await palimpsest(['ls', '--json'], { root })
     expect((json as { sessions: unknown[] }).sessions).toHaveLength(idsOf(first).length)

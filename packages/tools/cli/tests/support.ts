@@ -58,7 +58,10 @@ export function treeOf(path: string, prefix = ''): Record<string, string> {
   for (const name of readdirSync(join(path, prefix)).sort()) {
     const below = join(prefix, name)
     if (lstatSync(join(path, below)).isDirectory()) Object.assign(tree, { [below]: 'directory' }, treeOf(path, below))
-    else tree[below] = createHash('sha256').update(readFileSync(join(path, below))).digest('hex')
+    else
+      tree[below] = createHash('sha256')
+        .update(readFileSync(join(path, below)))
+        .digest('hex')
   }
   return tree
 }
@@ -71,7 +74,14 @@ export function logOf(root: string, id: string): string {
 }
 
 export function headerOf(id: string): SessionHeader {
-  return { format: 'palimpsest', version: 3, id, createdAt: 1_700_000_000_000, isSeeded: false, delegationDepth: 0 } as SessionHeader
+  return {
+    format: 'palimpsest',
+    version: 3,
+    id,
+    createdAt: 1_700_000_000_000,
+    isSeeded: false,
+    delegationDepth: 0,
+  } as SessionHeader
 }
 
 /** Stores events as they are, whatever acceptance thinks of them. */

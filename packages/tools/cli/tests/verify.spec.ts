@@ -6,11 +6,19 @@ import { answered, call, event, logOf, palimpsest, result, said, scratch, storeE
 
 interface Verified {
   readonly ok: boolean
-  readonly findings: readonly { readonly code: string; readonly severity: string; readonly seq?: number; readonly fix?: string }[]
+  readonly findings: readonly {
+    readonly code: string
+    readonly severity: string
+    readonly seq?: number
+    readonly fix?: string
+  }[]
 }
 
 async function verify(root: string, ...options: string[]): Promise<Verified & { exit: number }> {
-  const { exit, json, err } = await palimpsest(['verify', ...(options.includes('--all') ? [] : ['s']), ...options, '--json'], { root })
+  const { exit, json, err } = await palimpsest(
+    ['verify', ...(options.includes('--all') ? [] : ['s']), ...options, '--json'],
+    { root },
+  )
   expect(err).toBe('')
   return { exit, ...(json as Verified) }
 }
@@ -23,7 +31,11 @@ async function stored(events: readonly object[]): Promise<string> {
 
 const image = (bytes: Buffer): object => ({
   type: 'image',
-  attachment: { attachmentId: `sha256:${createHash('sha256').update(bytes).digest('hex')}`, mediaType: 'image/png', bytes: bytes.length },
+  attachment: {
+    attachmentId: `sha256:${createHash('sha256').update(bytes).digest('hex')}`,
+    mediaType: 'image/png',
+    bytes: bytes.length,
+  },
 })
 
 describe('verify', () => {
@@ -42,7 +54,9 @@ describe('verify', () => {
   it('names the closers that an interrupted turn waits for', async () => {
     const { exit, findings } = await verify(await stored(wholeTurn().slice(0, 5)))
     expect(exit).toBe(1)
-    expect(findings).toMatchObject([{ code: 'closers/pending', severity: 'warning', seq: 5, fix: 'palimpsest repair s' }])
+    expect(findings).toMatchObject([
+      { code: 'closers/pending', severity: 'warning', seq: 5, fix: 'palimpsest repair s' },
+    ])
   })
 
   it('takes harmless noise for an info, which is no reason to fail', async () => {
@@ -51,7 +65,11 @@ describe('verify', () => {
     const lines = readFileSync(log, 'utf8').split('\n')
     lines.splice(3, 0, '')
     writeFileSync(log, lines.join('\n'))
-    expect(await verify(root)).toMatchObject({ exit: 0, ok: true, findings: [{ code: 'store/blank', severity: 'info' }] })
+    expect(await verify(root)).toMatchObject({
+      exit: 0,
+      ok: true,
+      findings: [{ code: 'store/blank', severity: 'info' }],
+    })
   })
 
   it('names a missing record, and salvage', async () => {
@@ -72,7 +90,9 @@ describe('verify', () => {
   it('names the first event that a rule of acceptance refuses', async () => {
     const { exit, findings } = await verify(await stored([said(0, 'Hello.'), result(1, 'nobody'), said(2, 'Well?')]))
     expect(exit).toBe(1)
-    expect(findings).toMatchObject([{ code: 'pairing/unknown-call', severity: 'error', seq: 1, fix: 'palimpsest salvage s' }])
+    expect(findings).toMatchObject([
+      { code: 'pairing/unknown-call', severity: 'error', seq: 1, fix: 'palimpsest salvage s' },
+    ])
   })
 
   it('shows what traces say', async () => {
@@ -102,7 +122,8 @@ describe('verify', () => {
   it('replays streams against their messages only when asked', async () => {
     const stream = [{ type: 'text-chunks', time0: 1, index: 0, dt: [1], texts: ['Good ', 'bye.'] }]
     const root = await stored([said(0, 'Hello.'), answered(1, [{ type: 'text', text: 'Good day.' }], { stream })])
-    const codes = async (...options: string[]): Promise<string[]> => (await verify(root, ...options)).findings.map(({ code }) => code)
+    const codes = async (...options: string[]): Promise<string[]> =>
+      (await verify(root, ...options)).findings.map(({ code }) => code)
     expect(await codes()).not.toContain('stream/mismatch')
     expect(await codes('--streams')).toContain('stream/mismatch')
   })
@@ -117,7 +138,9 @@ describe('verify', () => {
   it('names a stream that nothing could have written', async () => {
     const stream = [{ type: 'text-chunks', time0: 1, index: 0, dt: [1, 2], texts: ['x'] }]
     const root = await stored([said(0, 'Hello.'), answered(1, [{ type: 'text', text: 'x' }], { stream })])
-    expect((await verify(root, '--streams')).findings).toContainEqual(expect.objectContaining({ code: 'stream/invalid', severity: 'error', seq: 1 }))
+    expect((await verify(root, '--streams')).findings).toContainEqual(
+      expect.objectContaining({ code: 'stream/invalid', severity: 'error', seq: 1 }),
+    )
   })
 
   it('goes through all sessions, and says of which each finding is', async () => {

@@ -37,7 +37,11 @@ export function checkLog(stored: OpenedSession, name: string): LogCheck {
       fix: `palimpsest repair ${name}`,
     })
   } else if (interruptedTurnClosers(events).length > 0) {
-    findings.push({ code: 'session/running', severity: 'info', message: `a writer holds ${header.id} and is inside a turn` })
+    findings.push({
+      code: 'session/running',
+      severity: 'info',
+      message: `a writer holds ${header.id} and is inside a turn`,
+    })
   }
   return { findings, session }
 }
@@ -66,12 +70,20 @@ export function checkStreams(events: readonly SessionEvent[]): Finding[] {
     if (event.type !== 'assistant/message' || event.data.stream.length === 0) return []
     const { message, stream, interrupted } = event.data
     const said = (fault: string, code: string): Finding[] => [
-      { code, severity: 'error', seq: event.seq, message: fault, fix: 'nothing is lost: the message counts, the stream is only for replay' },
+      {
+        code,
+        severity: 'error',
+        seq: event.seq,
+        message: fault,
+        fix: 'nothing is lost: the message counts, the stream is only for replay',
+      },
     ]
     try {
       const built = assembleStream(stream, { interrupted: interrupted === true })
       const agrees = jsonEqual(withoutCallIds(built), withoutCallIds(message.content))
-      return agrees ? [] : said(`the stream of event ${event.seq} builds another message than the one recorded`, 'stream/mismatch')
+      return agrees
+        ? []
+        : said(`the stream of event ${event.seq} builds another message than the one recorded`, 'stream/mismatch')
     } catch (error) {
       if (!(error instanceof SessionError)) throw error
       return said(`the stream of event ${event.seq} cannot be read: ${error.message}`, 'stream/invalid')

@@ -12,7 +12,11 @@ import { recoveryFindings } from './recovery.ts'
  * All that is to be said about one session: its bytes, acceptance, traces, what is unfinished, attachments, and what two
  * providers would say of the derived messages. Changes nothing. Errors of the machine come through.
  */
-export async function checkSession(store: SessionPersistence, id: SessionId, options: { readonly streams?: boolean } = {}): Promise<Finding[]> {
+export async function checkSession(
+  store: SessionPersistence,
+  id: SessionId,
+  options: { readonly streams?: boolean } = {},
+): Promise<Finding[]> {
   try {
     const stored = await readStored(store, id)
     const { findings, session } = checkLog(stored, id)

@@ -32,8 +32,7 @@ export function demoCommand(cli: Cli): Command {
   })
 }
 
-const summary =
-  'Summary: the rain chart was fixed and its tests were started, but their result was lost in a crash.'
+const summary = 'Summary: the rain chart was fixed and its tests were started, but their result was lost in a crash.'
 
 async function play(cli: Cli, options: CommonOptions, stage: Stage): Promise<void> {
   const tell = new Teller(cli, options.json === true)
@@ -47,7 +46,8 @@ async function play(cli: Cli, options: CommonOptions, stage: Stage): Promise<voi
   const ending = await endDemo(stage, imported.id, summary, (closers) => tell.recovered(closers))
   tell.compacted(ending)
   tell.proved(ending)
-  if (ending.live !== ending.replayed || !ending.isSound) throw new CliError('demo/failed', 'the replay from disk is not what it should be')
+  if (ending.live !== ending.replayed || !ending.isSound)
+    throw new CliError('demo/failed', 'the replay from disk is not what it should be')
   if (options.json === true) print(cli, options, toJson(imported, crash, ending), () => '')
 }
 
@@ -76,15 +76,18 @@ class Teller {
   opening(): void {
     const { style } = this.#cli
     this.#line(style('bold', 'palimpsest demo'))
-    this.#say('A session is a log that is only ever added to. The surface is what the model sees of it now. Nothing below needs a network, and nothing is left behind.')
+    this.#say(
+      'A session is a log that is only ever added to. The surface is what the model sees of it now. Nothing below needs a network, and nothing is left behind.',
+    )
   }
 
   imported({ report }: Imported): void {
     this.#chapter('A transcript of another agent comes in')
     this.#say(
-      `It has a pasted image, two tools called at once, a compaction, and a last line that a crash cut off. Its ${count(report.lines.total, 'line')} became ${count(report.events, 'event')}; what has no place among the messages is kept as it stood.`,
+      `It has a pasted image, two tools called at once, a compaction, and a last line that a crash cut off. Its ${count(report.lines.total, 'line')} became ${count(report.events, 'event')}, and ${report.answered} of its ${count(report.calls, 'call')} were answered. What has no place among the messages is kept as it stood.`,
     )
-    for (const { line, code, message } of report.warnings) this.#line(`  ${this.#cli.style('dim', `line ${padStart(String(line), 2)}  ${code}: ${message}`)}`)
+    for (const { line, code, message } of report.warnings)
+      this.#line(`  ${this.#cli.style('dim', `line ${padStart(String(line), 2)}  ${code}: ${message}`)}`)
   }
 
   log(events: readonly SessionEvent[]): void {
@@ -100,7 +103,8 @@ class Teller {
   }
 
   acknowledged({ seq, type }: Crash['acknowledged'][number]): void {
-    const note = type === 'tool/call' ? this.#cli.style('dim', '   recorded before the tool runs: ./deploy.sh production') : ''
+    const note =
+      type === 'tool/call' ? this.#cli.style('dim', '   recorded before the tool runs: ./deploy.sh production') : ''
     this.#line(`  ${this.#cli.style('green', 'durable')} ${padStart(String(seq), 3)}  ${type}${note}`)
   }
 
@@ -121,7 +125,8 @@ class Teller {
       const code = event.type === 'tool/result' ? ` ${this.#cli.style('yellow', event.data.error?.code ?? '')}` : ''
       this.#line(`  ${this.#cli.style('green', 'appended')} ${padStart(String(event.seq), 3)}  ${event.type}${code}`)
       if (event.type !== 'tool/result') continue
-      for (const line of wrap(eventLine(event), Math.min(88, this.#cli.io.columns - 16))) this.#line(this.#cli.style('dim', `${' '.repeat(15)}${line}`))
+      for (const line of wrap(eventLine(event), Math.min(88, this.#cli.io.columns - 16)))
+        this.#line(this.#cli.style('dim', `${' '.repeat(15)}${line}`))
     }
   }
 
@@ -137,9 +142,15 @@ class Teller {
     const { style } = this.#cli
     this.#chapter('Another process replays it from disk')
     this.#line(`  here       ${live}`)
-    this.#line(`  from disk  ${replayed}  ${live === replayed ? style('green', 'the same bytes') : style('red', 'different')}`)
-    this.#line(`  verify     ${isSound ? style('green', 'sound: every rule holds, and both providers take the messages') : style('red', 'not sound')}`)
-    this.#line(`\nNow your own files: ${style('bold', 'palimpsest import')} finds your Claude Code sessions and only reads them.`)
+    this.#line(
+      `  from disk  ${replayed}  ${live === replayed ? style('green', 'the same bytes') : style('red', 'different')}`,
+    )
+    this.#line(
+      `  verify     ${isSound ? style('green', 'sound: every rule holds, and both providers take the messages') : style('red', 'not sound')}`,
+    )
+    this.#line(
+      `\nNow your own files: ${style('bold', 'palimpsest import')} finds your Claude Code sessions and only reads them.`,
+    )
   }
 
   #chapter(title: string): void {

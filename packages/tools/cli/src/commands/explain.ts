@@ -10,7 +10,8 @@ export function explainCommand(cli: Cli): Command {
   return command({
     name: 'explain',
     summary: 'explain where an event stands and what it stands for',
-    description: 'Traces one event: whether the model sees it, what shadows it, what it covers, and which first events it stands for.',
+    description:
+      'Traces one event: whether the model sees it, what shadows it, what it covers, and which first events it stands for.',
     examples: ['palimpsest explain 42', 'palimpsest explain 29ccd257 42', 'palimpsest explain last 42 --json'],
   })
     .argument('[session]', `${sessionHelp}; \`last\` when only a seq is given`)

@@ -25,8 +25,13 @@ export function exportCommand(cli: Cli): Command {
     ],
   })
     .argument('[session]', sessionHelp, 'last')
-    .addOption(new Option('--to <format>', 'form of the export').choices([...providerFormats, 'jsonl']).makeOptionMandatory())
-    .option('--model <model>', 'model the request goes to: signed reasoning goes back to the family that signed it, and to no other')
+    .addOption(
+      new Option('--to <format>', 'form of the export').choices([...providerFormats, 'jsonl']).makeOptionMandatory(),
+    )
+    .option(
+      '--model <model>',
+      'model the request goes to: signed reasoning goes back to the family that signed it, and to no other',
+    )
     .action(async (name: string, options: ExportOptions) => {
       await withStore(cli.io, options, async (store) => {
         const { session } = await readSession(store, name)
@@ -39,7 +44,9 @@ export function exportCommand(cli: Cli): Command {
         const { body, report } = exportTo(format, session, { image, ...(model === undefined ? {} : { model }) })
         cli.io.stdout(`${JSON.stringify(options.json === true ? { format, body, report } : body, null, 2)}\n`)
         if (options.json !== true && report.notes.length > 0) {
-          cli.io.stderr(`palimpsest: ${count(report.notes.length, 'change')} on the way out: --json lists what they are\n`)
+          cli.io.stderr(
+            `palimpsest: ${count(report.notes.length, 'change')} on the way out: --json lists what they are\n`,
+          )
         }
       })
     })

@@ -64,7 +64,10 @@ function filesOf({ path, agentPaths }: FoundSession): string[] {
 }
 
 function nothingFound(): CliError {
-  return new CliError('source/nothing', 'no Claude Code session was found: name a session file, `palimpsest import FILE`')
+  return new CliError(
+    'source/nothing',
+    'no Claude Code session was found: name a session file, `palimpsest import FILE`',
+  )
 }
 
 /** A path as it was typed, or the files of the found session that it is the begin of. */
@@ -77,18 +80,33 @@ async function resolveSource(path: string, find: () => Promise<FoundSession[]>):
   const matches = (await find()).filter(({ sessionId }) => sessionId.startsWith(path))
   const [only, ...others] = matches
   if (only === undefined) return [path]
-  if (others.length > 0) throw new CliError('session/ambiguous', `${matches.length} of your sessions begin with ${path}: write more of the id`)
+  if (others.length > 0)
+    throw new CliError(
+      'session/ambiguous',
+      `${matches.length} of your sessions begin with ${path}: write more of the id`,
+    )
   return filesOf(only)
 }
 
-async function listFound(cli: Cli, options: ImportOptions, store: SessionPersistence, found: readonly FoundSession[]): Promise<void> {
+async function listFound(
+  cli: Cli,
+  options: ImportOptions,
+  store: SessionPersistence,
+  found: readonly FoundSession[],
+): Promise<void> {
   if (found.length === 0 && options.json !== true) throw nothingFound()
   const imported = new Set<string>()
-  for (const { sessionId } of found) if ((await store.stat(sessionId as SessionId)) !== undefined) imported.add(sessionId)
+  for (const { sessionId } of found)
+    if ((await store.stat(sessionId as SessionId)) !== undefined) imported.add(sessionId)
   print(cli, options, foundJson(found, imported), () => renderFound(cli, found, imported))
 }
 
-async function importAll(cli: Cli, options: ImportOptions, store: SessionPersistence, paths: readonly string[]): Promise<void> {
+async function importAll(
+  cli: Cli,
+  options: ImportOptions,
+  store: SessionPersistence,
+  paths: readonly string[],
+): Promise<void> {
   const progress = new Progress(cli.io)
   const entries: (ImportEntry & Pick<Kept, 'status'>)[] = []
   const failures: Failure[] = []
@@ -104,7 +122,10 @@ async function importAll(cli: Cli, options: ImportOptions, store: SessionPersist
   const sessions = entries.map(({ status: _, ...entry }): ImportEntry => entry)
   print(cli, options, { sessions }, () => renderImported(cli, entries))
   for (const { line } of failures) cli.io.stderr(`palimpsest: ${line}\n`)
-  const exits = [...failures.map(({ exit }) => exit), ...entries.map(({ status }) => (status === 'changed' ? EXIT.finding : EXIT.ok))]
+  const exits = [
+    ...failures.map(({ exit }) => exit),
+    ...entries.map(({ status }) => (status === 'changed' ? EXIT.finding : EXIT.ok)),
+  ]
   cli.end(exits.reduce((worst, exit) => (exit > worst ? exit : worst), EXIT.ok as ExitCode))
 }
 
@@ -112,16 +133,34 @@ async function importAll(cli: Cli, options: ImportOptions, store: SessionPersist
 function unreadable(path: string, error: unknown): unknown {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
   if (typeof code !== 'string' || typeof syscall !== 'string') return error
-  const why = { ENOENT: 'there is no such file', EISDIR: 'it is a directory: name the files in it', EACCES: 'you may not read it' }[code] ?? code
+  const why =
+    {
+      ENOENT: 'there is no such file',
+      EISDIR: 'it is a directory: name the files in it',
+      EACCES: 'you may not read it',
+    }[code] ?? code
   return new CliError('source/unreadable', `${path}: ${why}`, { cause: error })
 }
 
-async function* importOne(store: SessionPersistence, path: string, isAgain: boolean): AsyncGenerator<ImportEntry & Pick<Kept, 'status'>> {
+async function* importOne(
+  store: SessionPersistence,
+  path: string,
+  isAgain: boolean,
+): AsyncGenerator<ImportEntry & Pick<Kept, 'status'>> {
   const spool = new AttachmentSpool()
   const renamed = new Map<SessionId, SessionId>()
   for await (const { session, report } of importTranscript(fileSource(path), { attachments: (id) => spool.sink(id) })) {
     const kept = await keepImported(store, session, spool, { isAgain, renamed })
     const { source, events, messages, calls, answered } = report
-    yield { id: kept.id, source, events, messages, calls, answered, warnings: importNotes(report, kept), status: kept.status }
+    yield {
+      id: kept.id,
+      source,
+      events,
+      messages,
+      calls,
+      answered,
+      warnings: importNotes(report, kept),
+      status: kept.status,
+    }
   }
 }

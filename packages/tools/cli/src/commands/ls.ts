@@ -20,7 +20,17 @@ export function lsCommand(cli: Cli): Command {
 
 function entryOf({ header, eventCount, byteLength, updatedAt, firstPrompt }: SessionStat): object {
   const { id, createdAt, cwd, parentSession, importedFrom } = header
-  return { id, createdAt, updatedAt, events: eventCount, bytes: byteLength, firstPrompt, cwd, parentSession, importedFrom }
+  return {
+    id,
+    createdAt,
+    updatedAt,
+    events: eventCount,
+    bytes: byteLength,
+    firstPrompt,
+    cwd,
+    parentSession,
+    importedFrom,
+  }
 }
 
 function render({ io, style }: Cli, stats: readonly SessionStat[]): string {

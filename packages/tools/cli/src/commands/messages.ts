@@ -27,7 +27,11 @@ export function messagesCommand(cli: Cli): Command {
   })
     .argument('[session]', sessionHelp, 'last')
     .option('--at <seq>', 'what the model saw right after this event')
-    .addOption(new Option('--format <format>', 'form of the messages').choices(['derived', 'anthropic', 'openai']).default('derived'))
+    .addOption(
+      new Option('--format <format>', 'form of the messages')
+        .choices(['derived', 'anthropic', 'openai'])
+        .default('derived'),
+    )
     .action(async (name: string, options: MessagesOptions) => {
       await withStore(cli.io, options, async (store) => {
         const { session } = await readSession(store, name)

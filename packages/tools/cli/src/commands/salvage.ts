@@ -15,7 +15,12 @@ import { resolveSession, rootOf, withStore } from '../store.ts'
 
 /** What `palimpsest salvage` did. Offsets, sizes and lines are those of the damaged log. */
 export interface Salvage {
-  readonly source: { readonly id: string; readonly bytes: number; readonly sha256: string; readonly why: string | undefined }
+  readonly source: {
+    readonly id: string
+    readonly bytes: number
+    readonly sha256: string
+    readonly why: string | undefined
+  }
   /** What became of each byte; the sum is `source.bytes`. */
   readonly bytes: BranchPlan['bytes']
   readonly sessions: readonly {
@@ -83,7 +88,16 @@ async function salvageLog(store: SessionPersistence, root: string, id: SessionId
       if (!wasThere) await keep(store, id, header, written)
       const { session, closers, missing, unplaced } = written
       const messages = session.deriveMessages().length
-      sessions.push({ id: session.id, forkSeq: branch.forkSeq, events: session.length, messages, closers, missing, unplaced, wasThere })
+      sessions.push({
+        id: session.id,
+        forkSeq: branch.forkSeq,
+        events: session.length,
+        messages,
+        closers,
+        missing,
+        unplaced,
+        wasThere,
+      })
     }
     return { source: { id, bytes: log.size, sha256, why: log.corruption?.message }, bytes, sessions }
   } finally {
@@ -96,7 +110,7 @@ async function digestOf(path: string, size: number): Promise<string> {
   const file = await open(path, 'r')
   try {
     const buffer = Buffer.alloc(1 << 20)
-    for (let at = 0; at < size; ) {
+    for (let at = 0; at < size;) {
       const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - at), at)
       if (bytesRead === 0) break
       hash.update(buffer.subarray(0, bytesRead))
@@ -115,7 +129,12 @@ function headerFor({ header, parts }: DamagedLog, id: SessionId, newId: string, 
 }
 
 /** Stores a branch: first the attachments that are still there, then all events in one batch. */
-async function keep(store: SessionPersistence, source: SessionId, header: SessionHeader, { session }: SalvagedBranch): Promise<void> {
+async function keep(
+  store: SessionPersistence,
+  source: SessionId,
+  header: SessionHeader,
+  { session }: SalvagedBranch,
+): Promise<void> {
   const handle = await store.create(header)
   try {
     const [from, to] = [store.attachments(source), store.attachments(header.id)]

@@ -27,13 +27,16 @@ export function showCommand(cli: Cli): Command {
     .argument('[session]', sessionHelp, 'last')
     .option('--from <seq>', 'first event')
     .option('--to <seq>', 'last event, inclusive')
-    .option('--type <type>', "only events of this type, `area/*` for an area; may be given again", collect)
+    .option('--type <type>', 'only events of this type, `area/*` for an area; may be given again', collect)
     .action(async (name: string, options: ShowOptions) => {
       const { session } = await withStore(cli.io, options, (store) => readSession(store, name))
       const events = select(session.events, options)
       const standing = standingOf(session.events)
-      print(cli, options, { session: session.header, events: events.map((event) => ({ ...event, ...placeOf(event, standing) })) }, () =>
-        render(cli, events, session.events, standing, session.header.id),
+      print(
+        cli,
+        options,
+        { session: session.header, events: events.map((event) => ({ ...event, ...placeOf(event, standing) })) },
+        () => render(cli, events, session.events, standing, session.header.id),
       )
     })
 }
@@ -46,7 +49,8 @@ function select(events: readonly SessionEvent[], { from, to, type }: ShowOptions
   const first = from === undefined ? 0 : parseSeq(from, events)
   const last = to === undefined ? events.length - 1 : parseSeq(to, events)
   const isWanted = (event: SessionEvent): boolean =>
-    type === undefined || type.some((wanted) => (wanted.endsWith('/*') ? event.type.startsWith(wanted.slice(0, -1)) : event.type === wanted))
+    type === undefined ||
+    type.some((wanted) => (wanted.endsWith('/*') ? event.type.startsWith(wanted.slice(0, -1)) : event.type === wanted))
   return events.slice(first, last + 1).filter(isWanted)
 }
 
@@ -65,6 +69,10 @@ function render(
   const layout = { columns: io.columns, seqWidth: String(events.length).length, style }
   const rows = shown.map((event) => `${eventRow(event, standing, layout)}\n`).join('')
   const { nodes, replacements } = foldSurface(events)
-  const parts = [count(shown.length, 'event'), `${nodes.length} on the surface`, count(replacements.length, 'replacement')]
+  const parts = [
+    count(shown.length, 'event'),
+    `${nodes.length} on the surface`,
+    count(replacements.length, 'replacement'),
+  ]
   return `${style('bold', oneLine(id))}\n${rows}${style('dim', parts.join(', '))}\n`
 }

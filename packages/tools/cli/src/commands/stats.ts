@@ -17,7 +17,12 @@ interface Stats {
   readonly turns: number
   readonly messages: number
   readonly surface: { readonly entries: number; readonly shadowed: number; readonly replacements: number }
-  readonly calls: { readonly made: number; readonly answered: number; readonly errors: number; readonly interrupted: number }
+  readonly calls: {
+    readonly made: number
+    readonly answered: number
+    readonly errors: number
+    readonly interrupted: number
+  }
   readonly tools: Readonly<Record<string, number>>
   readonly models: Readonly<Record<string, number>>
   readonly usage: TokenUsage
@@ -29,7 +34,8 @@ export function statsCommand(cli: Cli): Command {
   return command({
     name: 'stats',
     summary: 'count what a session holds',
-    description: 'Counts events, messages, calls, tools, models, tokens and attachments of a session, over its whole log.',
+    description:
+      'Counts events, messages, calls, tools, models, tokens and attachments of a session, over its whole log.',
     examples: ['palimpsest stats last', 'palimpsest stats 29ccd257 --json'],
   })
     .argument('[session]', sessionHelp, 'last')
@@ -66,7 +72,9 @@ function statsOf(session: Session, byteLength: number): Stats {
   const spoken = events.flatMap((event) => (event.type === 'assistant/message' ? [event.data.message] : []))
   const calls = spoken.flatMap(({ content }) => content.filter((block) => block.type === 'tool-call'))
   const results = events.filter((event) => event.type === 'tool/result' && event.surfaceOp === 'append')
-  const interrupted = results.filter((event) => event.type === 'tool/result' && event.data.error?.name === 'InterruptedError')
+  const interrupted = results.filter(
+    (event) => event.type === 'tool/result' && event.data.error?.name === 'InterruptedError',
+  )
   return {
     id: session.id,
     events: events.length,
@@ -84,7 +92,9 @@ function statsOf(session: Session, byteLength: number): Stats {
     calls: {
       made: calls.length,
       answered: results.length - interrupted.length,
-      errors: results.filter((event) => event.type === 'tool/result' && event.data.message.content[0].isError === true).length - interrupted.length,
+      errors:
+        results.filter((event) => event.type === 'tool/result' && event.data.message.content[0].isError === true)
+          .length - interrupted.length,
       interrupted: interrupted.length,
     },
     tools: countBy(calls.map(({ name }) => name)),
@@ -96,13 +106,26 @@ function statsOf(session: Session, byteLength: number): Stats {
 
 function render({ style }: Cli, stats: Stats): string {
   const { surface, calls, usage, attachments } = stats
-  const tokens = Object.entries(usage as Readonly<Record<string, number>>).map(([kind, n]) => `${n.toLocaleString('en-US')} ${kind.replace('Tokens', '')}`)
+  const tokens = Object.entries(usage as Readonly<Record<string, number>>).map(
+    ([kind, n]) => `${n.toLocaleString('en-US')} ${kind.replace('Tokens', '')}`,
+  )
   const facts: readonly (readonly [string, string])[] = [
     ['log', `${count(stats.events, 'event')}, ${bytes(stats.bytes)}`],
-    ['time', stats.firstAt === undefined || stats.lastAt === undefined ? '-' : `${moment(stats.firstAt)} to ${moment(stats.lastAt)} UTC`],
+    [
+      'time',
+      stats.firstAt === undefined || stats.lastAt === undefined
+        ? '-'
+        : `${moment(stats.firstAt)} to ${moment(stats.lastAt)} UTC`,
+    ],
     ['turns', String(stats.turns)],
-    ['surface', `${count(stats.messages, 'message')}; ${count(surface.shadowed, 'event')} shadowed by ${count(surface.replacements, 'replacement')}`],
-    ['calls', `${calls.made} made, ${calls.answered} answered, ${calls.errors} of them with an error; ${calls.interrupted} interrupted`],
+    [
+      'surface',
+      `${count(stats.messages, 'message')}; ${count(surface.shadowed, 'event')} shadowed by ${count(surface.replacements, 'replacement')}`,
+    ],
+    [
+      'calls',
+      `${calls.made} made, ${calls.answered} answered, ${calls.errors} of them with an error; ${calls.interrupted} interrupted`,
+    ],
     ['tokens', tokens.length === 0 ? 'not recorded' : tokens.join(', ')],
     ['attachments', `${attachments.count}, ${bytes(attachments.bytes)}`],
   ]

@@ -22,7 +22,10 @@ export function surfaceCommand(cli: Cli): Command {
     .option('--at <seq>', 'the surface right after this event')
     .action(async (name: string, options: SurfaceOptions) => {
       const { session } = await withStore(cli.io, options, (store) => readSession(store, name))
-      const events = options.at === undefined ? session.events : session.events.slice(0, parseSeq(options.at, session.events, -1) + 1)
+      const events =
+        options.at === undefined
+          ? session.events
+          : session.events.slice(0, parseSeq(options.at, session.events, -1) + 1)
       const nodes = surfaceAt(events, events.length - 1)
       const replaceGeneration = foldSurface(events).replacements.length
       print(cli, options, { nodes, replaceGeneration }, () => render(cli, session, events, nodes, replaceGeneration))
@@ -42,6 +45,6 @@ function render(
     const event = events[seq]
     return event === undefined ? [] : [`${eventRow(event, standing, layout)}\n`]
   })
-  const summary = `${count(nodes.length, 'entry').replace('entrys', 'entries')} of ${count(events.length, 'event')}, ${count(replacements, 'replacement')}`
+  const summary = `${count(nodes.length, 'entry')} of ${count(events.length, 'event')}, ${count(replacements, 'replacement')}`
   return `${style('bold', oneLine(session.header.id))}\n${rows.join('')}${style('dim', summary)}\n`
 }

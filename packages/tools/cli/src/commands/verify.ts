@@ -35,7 +35,10 @@ export function verifyCommand(cli: Cli): Command {
         throw new CliError('option/invalid', 'give a session or --all, not both')
       }
       await withStore(cli.io, options, async (store) => {
-        const ids = options.all === true ? (await listSessions(store)).map(({ header }) => header.id) : [await resolveSession(store, name ?? 'last')]
+        const ids =
+          options.all === true
+            ? (await listSessions(store)).map(({ header }) => header.id)
+            : [await resolveSession(store, name ?? 'last')]
         const progress = new Progress(cli.io)
         const verified: Verified[] = []
         for (const [index, id] of ids.entries()) {
@@ -51,7 +54,9 @@ export function verifyCommand(cli: Cli): Command {
 }
 
 function toJson(verified: readonly Verified[], ok: boolean, isAll: boolean): object {
-  const findings = verified.flatMap(({ id, findings: found }) => found.map((finding) => (isAll ? { session: id, ...finding } : finding)))
+  const findings = verified.flatMap(({ id, findings: found }) =>
+    found.map((finding) => (isAll ? { session: id, ...finding } : finding)),
+  )
   return { ok, findings }
 }
 
@@ -66,6 +71,9 @@ function render({ io, style }: Cli, verified: readonly Verified[]): string {
     return `${style('bold', oneLine(id))}: ${verdict}\n${findingLines(findings, io.columns, style)}`
   })
   const bad = verified.filter(({ findings }) => areBad(findings)).length
-  const summary = verified.length > 1 ? `${style('dim', `${count(verified.length, 'session')}, ${bad} with something to mend`)}\n` : ''
+  const summary =
+    verified.length > 1
+      ? `${style('dim', `${count(verified.length, 'session')}, ${bad} with something to mend`)}\n`
+      : ''
   return `${lines.join('')}${summary}`
 }

@@ -10,7 +10,9 @@ export class SecondProcess {
   #errors = ''
 
   constructor(io: Io, args: readonly string[]) {
-    this.#process = spawn(process.execPath, [...process.execArgv, io.program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+    this.#process = spawn(process.execPath, [...process.execArgv, io.program, ...args], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
     this.#process.stderr?.on('data', (chunk: Buffer) => (this.#errors += chunk.toString()))
     this.#ended = once(this.#process, 'close')
   }

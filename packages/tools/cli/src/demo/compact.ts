@@ -9,7 +9,8 @@ export function compactByHand(session: Session, summary: string): EventOf<'user/
   const lastPrompt = nodes.findLastIndex((seq) => session.eventAt(seq)?.type === 'user/message')
   const range: SessionSeq[] = nodes.slice(1, lastPrompt)
   const [startSeq, endSeq] = [range[0], range.at(-1)]
-  if (startSeq === undefined || endSeq === undefined) throw new RangeError('nothing stands between the head and the last prompt')
+  if (startSeq === undefined || endSeq === undefined)
+    throw new RangeError('nothing stands between the head and the last prompt')
   return session.append(
     'user/message',
     {

@@ -11,7 +11,10 @@ export function sideBySide(events: readonly SessionEvent[], columns: number, sty
   const right = columns - 3 - left
   const logRows = events.slice(from).map((event) => {
     const mark = markOf(event, standing)
-    const text = pad(clip(`${mark} ${padStart(String(event.seq), 3)}  ${pad(event.type, 18)}${eventLine(event)}`, left), left)
+    const text = pad(
+      clip(`${mark} ${padStart(String(event.seq), 3)}  ${pad(event.type, 18)}${eventLine(event)}`, left),
+      left,
+    )
     return mark === '●' ? `${style('green', mark)}${text.slice(1)}` : style('dim', text)
   })
   const surfaceRows = nodes.map((seq) => {
@@ -21,7 +24,10 @@ export function sideBySide(events: readonly SessionEvent[], columns: number, sty
     const text = event === undefined ? '' : eventLine(event)
     return `${style('green', '●')} ${padStart(String(seq), 3)}  ${style('yellow', note)}${clip(text, right - 7 - note.length)}`
   })
-  const heads = [pad(`log: ${events.length} events, all kept`, left), `surface: the ${nodes.length} entries that the model sees`]
+  const heads = [
+    pad(`log: ${events.length} events, all kept`, left),
+    `surface: the ${nodes.length} entries that the model sees`,
+  ]
   const rows = Array.from({ length: Math.max(logRows.length, surfaceRows.length) }, (_, at) => {
     return `${logRows[at] ?? ' '.repeat(left)} ${style('dim', '│')} ${surfaceRows[at] ?? ''}`.trimEnd()
   })

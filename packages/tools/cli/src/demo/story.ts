@@ -55,7 +55,11 @@ export interface Crash {
 }
 
 /** Starts a writer, waits until it is inside a tool call, tries to write beside it, and kills it. */
-export async function crashDemo({ io, store, root }: Stage, id: SessionId, hear: (line: Crash['acknowledged'][number]) => void): Promise<Crash> {
+export async function crashDemo(
+  { io, store, root }: Stage,
+  id: SessionId,
+  hear: (line: Crash['acknowledged'][number]) => void,
+): Promise<Crash> {
   const writer = new SecondProcess(io, [writerCommandName, '--root', root, id])
   const acknowledged: Crash['acknowledged'][number][] = []
   try {
@@ -98,7 +102,12 @@ export interface Ending {
 }
 
 /** Recovers the session, compacts it, and has a second process derive the messages from disk. */
-export async function endDemo({ io, store, root }: Stage, id: SessionId, summary: string, hear: (closers: readonly SessionEvent[]) => void): Promise<Ending> {
+export async function endDemo(
+  { io, store, root }: Stage,
+  id: SessionId,
+  summary: string,
+  hear: (closers: readonly SessionEvent[]) => void,
+): Promise<Ending> {
   const handle = await store.open(id, 'write')
   try {
     const closers = handle.stored.recovered.closers.flatMap((seq) => handle.stored.events[seq] ?? [])

@@ -6,7 +6,8 @@ export const demoFileName = '5eed0001-0000-4000-8000-000000000001.jsonl'
 
 const sessionId = demoFileName.replace('.jsonl', '')
 const model = 'claude-sonnet-4-5'
-const chart = 'iVBORw0KGgoAAAANSUhEUgAAABgAAAAMAQAAAABQS0DYAAAAIElEQVR42mNgAAM2CGZsQ2DeNgZmEM5tY5DO3cZwG4IBbwkI+/fQ92oAAAAASUVORK5CYII='
+const chart =
+  'iVBORw0KGgoAAAANSUhEUgAAABgAAAAMAQAAAABQS0DYAAAAIElEQVR42mNgAAM2CGZsQ2DeNgZmEM5tY5DO3cZwG4IBbwkI+/fQ92oAAAAASUVORK5CYII='
 const startedAt = Date.UTC(2026, 4, 4, 9, 30)
 
 const uuidOf = (n: number): string => `5eed0001-0000-4000-8000-${n.toString(16).padStart(12, '0')}`
@@ -36,7 +37,15 @@ class Lines {
   }
 
   answers(id: string, block: unknown): number {
-    const message = { id, type: 'message', role: 'assistant', model, content: [block], stop_reason: null, usage: usage(id) }
+    const message = {
+      id,
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [block],
+      stop_reason: null,
+      usage: usage(id),
+    }
     return this.add({ type: 'assistant', requestId: `req_${id}`, message })
   }
 
@@ -70,13 +79,28 @@ function writeHistory(lines: Lines): void {
   // Parallel answers hang below their own calls, so a walk from the last line back would lose one of them.
   lines.result('toolu_demo_2', 'time,station,mm\n09:00,north,0.4\n09:10,north,0.6', head)
   lines.result('toolu_demo_1', 'export const column = 1 // millimetres', read)
-  const edit = lines.calls('msg_demo_2', 'toolu_demo_3', 'Edit', { file_path: 'src/chart.ts', old_string: '1', new_string: '2' })
+  const edit = lines.calls('msg_demo_2', 'toolu_demo_3', 'Edit', {
+    file_path: 'src/chart.ts',
+    old_string: '1',
+    new_string: '2',
+  })
   lines.result('toolu_demo_3', 'src/chart.ts was changed', edit)
-  lines.answers('msg_demo_3', { type: 'text', text: 'The file has a station column now; the chart drew it. It reads column 2 again.' })
+  lines.answers('msg_demo_3', {
+    type: 'text',
+    text: 'The file has a station column now; the chart drew it. It reads column 2 again.',
+  })
 }
 
 function writeCompaction(lines: Lines): void {
-  lines.add({ type: 'system', subtype: 'compact_boundary', content: 'Conversation compacted', compactMetadata: { trigger: 'manual', preTokens: 4210 } }, null)
+  lines.add(
+    {
+      type: 'system',
+      subtype: 'compact_boundary',
+      content: 'Conversation compacted',
+      compactMetadata: { trigger: 'manual', preTokens: 4210 },
+    },
+    null,
+  )
   lines.says('Summary: the rain chart drew the station column; src/chart.ts reads column 2 again. Nothing is open.', {
     isCompactSummary: true,
     isVisibleInTranscriptOnly: true,

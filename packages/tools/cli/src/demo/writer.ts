@@ -39,7 +39,12 @@ async function work(cli: Cli, handle: SessionHandle): Promise<void> {
   await commit(
     session.append(
       'user/message',
-      { id: messageId('demo-u'), role: 'user', content: [{ type: 'text', text: 'All green. Deploy it.' }], source: { kind: 'user' } },
+      {
+        id: messageId('demo-u'),
+        role: 'user',
+        content: [{ type: 'text', text: 'All green. Deploy it.' }],
+        source: { kind: 'user' },
+      },
       { surfaceOp: 'append' },
     ),
   )

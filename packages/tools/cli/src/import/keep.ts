@@ -1,4 +1,11 @@
-import { type SessionEvent, type SessionHeader, type SessionId, type StoredSession, sessionId, stringifyEvent } from '@palimpsest/session'
+import {
+  type SessionEvent,
+  type SessionHeader,
+  type SessionId,
+  type StoredSession,
+  sessionId,
+  stringifyEvent,
+} from '@palimpsest/session'
 import type { SessionPersistence } from '@palimpsest/session-persistence'
 import { readStored } from '../store.ts'
 import type { AttachmentSpool } from './spool.ts'
@@ -82,7 +89,11 @@ export async function keepImported(
 
 function renameHeader(header: SessionHeader, id: SessionId, renamed: ReadonlyMap<SessionId, SessionId>): SessionHeader {
   const { parentSession } = header
-  return { ...header, id, ...(parentSession === undefined ? {} : { parentSession: renamed.get(parentSession) ?? parentSession }) }
+  return {
+    ...header,
+    id,
+    ...(parentSession === undefined ? {} : { parentSession: renamed.get(parentSession) ?? parentSession }),
+  }
 }
 
 async function extend(store: SessionPersistence, id: SessionId, events: readonly SessionEvent[]): Promise<void> {

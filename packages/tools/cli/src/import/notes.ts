@@ -21,7 +21,8 @@ const left: Readonly<Record<string, string>> = {
 /** All that an import has to say, with every line that it could not map. SPEC 8. */
 export function importNotes(report: ImportReport, { id, status, before }: Kept): ImportNote[] {
   const linesByReason = new Map<string, number[]>()
-  for (const { line, reason } of report.unmapped) linesByReason.set(reason, [...(linesByReason.get(reason) ?? []), line])
+  for (const { line, reason } of report.unmapped)
+    linesByReason.set(reason, [...(linesByReason.get(reason) ?? []), line])
   const notes: ImportNote[] = report.warnings.map((warning) => {
     const lines = linesByReason.get(warning.code)
     if (lines === undefined) return warning
@@ -35,18 +36,30 @@ export function importNotes(report: ImportReport, { id, status, before }: Kept):
   const members = Object.entries(report.leftOut)
   if (members.length > 0) {
     const names = members.map(([name, times]) => `${name} (${times})`).join(', ')
-    notes.push({ line: 0, code: 'import/left-out', message: `members of mapped lines that a log has no place for: ${names}` })
+    notes.push({
+      line: 0,
+      code: 'import/left-out',
+      message: `members of mapped lines that a log has no place for: ${names}`,
+    })
   }
   const known = statusNote(id, status, before, report)
   return known === undefined ? notes : [{ line: 0, ...known }, ...notes]
 }
 
-function statusNote(id: string, status: Kept['status'], before: number, { source, events }: ImportReport): Omit<ImportNote, 'line'> | undefined {
+function statusNote(
+  id: string,
+  status: Kept['status'],
+  before: number,
+  { source, events }: ImportReport,
+): Omit<ImportNote, 'line'> | undefined {
   switch (status) {
     case 'unchanged':
       return { code: 'import/unchanged', message: `was imported before as ${id}: nothing was written` }
     case 'extended':
-      return { code: 'import/extended', message: `was imported before; ${count(events - before, 'new event')} went on from there` }
+      return {
+        code: 'import/extended',
+        message: `was imported before; ${count(events - before, 'new event')} went on from there`,
+      }
     case 'changed':
       return {
         code: 'import/changed',

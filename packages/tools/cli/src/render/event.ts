@@ -16,7 +16,9 @@ export function standingOf(events: readonly SessionEvent[]): Standing {
   const { nodes, replacements } = foldSurface(events)
   return {
     surface: new Set(nodes),
-    shadowedBy: new Map(replacements.flatMap(({ seq, shadowedSeqs }) => shadowedSeqs.map((shadowed) => [shadowed, seq] as const))),
+    shadowedBy: new Map(
+      replacements.flatMap(({ seq, shadowedSeqs }) => shadowedSeqs.map((shadowed) => [shadowed, seq] as const)),
+    ),
     covers: new Map(replacements.map(({ seq, shadowedSeqs }) => [seq, shadowedSeqs.length])),
   }
 }
@@ -63,7 +65,9 @@ export function markOf(event: SessionEvent, { surface }: Standing): string {
 export function coverNote(event: SessionEvent, { shadowedBy, covers }: Standing): string {
   const covered = covers.get(event.seq)
   const above = shadowedBy.get(event.seq)
-  return [covered === undefined ? '' : `covers ${covered}`, above === undefined ? '' : `under ${above}`].filter((note) => note !== '').join(', ')
+  return [covered === undefined ? '' : `covers ${covered}`, above === undefined ? '' : `under ${above}`]
+    .filter((note) => note !== '')
+    .join(', ')
 }
 
 export interface LineLayout {
@@ -80,7 +84,10 @@ export function eventRow(event: SessionEvent, standing: Standing, { columns, seq
   const noteText = note === '' ? '' : `[${note}] `
   const body = clip(eventLine(event), Math.max(12, columns - head.length - noteText.length))
   if (mark === '○') return style('dim', `${head}${noteText}${body}`)
-  const shown = mark === '·' ? style('dim', `${head}${body}`) : `${style('green', mark)}${head.slice(1)}${style('yellow', noteText)}${body}`
+  const shown =
+    mark === '·'
+      ? style('dim', `${head}${body}`)
+      : `${style('green', mark)}${head.slice(1)}${style('yellow', noteText)}${body}`
   return noteText !== '' && mark === '·' ? `${shown} ${style('dim', noteText)}` : shown
 }
 

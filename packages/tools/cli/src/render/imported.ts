@@ -27,12 +27,20 @@ function block({ io, style }: Cli, entry: ImportEntry & { readonly status: KeptS
   // What stands here already has been told before.
   const told = status === 'unchanged' ? warnings.slice(0, 1) : warnings
   const notes = told.slice(0, SHOWN_NOTES).map((note) => `  ${style('dim', clip(noteLine(note), io.columns - 2))}`)
-  const more = told.length > SHOWN_NOTES ? [`  ${style('dim', `and ${count(told.length - SHOWN_NOTES, 'more note')}: --json lists them`)}`] : []
+  const more =
+    told.length > SHOWN_NOTES
+      ? [`  ${style('dim', `and ${count(told.length - SHOWN_NOTES, 'more note')}: --json lists them`)}`]
+      : []
   return `${[head, facts, ...notes, ...more].join('\n')}\n`
 }
 
 function noteLine({ line, code, message, lines = [] }: ImportNote): string {
   const listed = lines.slice(0, SHOWN_LINES).join(', ')
-  const place = lines.length > 1 ? ` (lines ${listed}${lines.length > SHOWN_LINES ? ', …' : ''})` : line > 0 ? ` (line ${line})` : ''
+  const place =
+    lines.length > 1
+      ? ` (lines ${listed}${lines.length > SHOWN_LINES ? ', …' : ''})`
+      : line > 0
+        ? ` (line ${line})`
+        : ''
   return `${code}${place}: ${oneLine(message)}`
 }

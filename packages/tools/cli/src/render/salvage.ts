@@ -17,20 +17,30 @@ const accounts: readonly (readonly [keyof Salvage['bytes'], string])[] = [
 export function renderSalvage(cli: Cli, { source, bytes: spent, sessions }: Salvage): string {
   const { style } = cli
   const head = `${style('bold', oneLine(source.id))}: ${source.why === undefined ? 'this log opens' : oneLine(source.why)}\n`
-  const sums = accounts.filter(([key]) => spent[key] > 0).map(([key, text]) => `  ${pad(bytes(spent[key]), 10)}${text}\n`)
+  const sums = accounts
+    .filter(([key]) => spent[key] > 0)
+    .map(([key, text]) => `  ${pad(bytes(spent[key]), 10)}${text}\n`)
   const next = sessions[0] === undefined ? '' : `\nNext: palimpsest verify ${oneLine(sessions[0].id)}\n`
   return `${head}${style('dim', `${source.bytes.toLocaleString('en-US')} bytes, all accounted for:`)}\n${sums.join('')}${sessions.map((each) => block(cli, each)).join('')}${next}`
 }
 
-function block({ style }: Cli, { id, forkSeq, events, messages, closers, missing, unplaced, wasThere }: Salvage['sessions'][number]): string {
+function block(
+  { style }: Cli,
+  { id, forkSeq, events, messages, closers, missing, unplaced, wasThere }: Salvage['sessions'][number],
+): string {
   const branch = forkSeq > 0 ? `, another history from seq ${forkSeq} on` : ''
-  const lines = [`${style('green', wasThere ? '=' : '+')} ${style('bold', oneLine(id))}${wasThere ? ' (was there already)' : ''}`]
+  const lines = [
+    `${style('green', wasThere ? '=' : '+')} ${style('bold', oneLine(id))}${wasThere ? ' (was there already)' : ''}`,
+  ]
   lines.push(`  ${count(events, 'event')}, ${count(messages, 'message')}${branch}`)
   if (closers > 0) lines.push(`  ${count(closers, 'event')} added to close what was left open`)
-  for (const { from, to } of missing) lines.push(`  ${style('yellow', 'missing')} seq ${from === to ? from : `${from} to ${to}`}`)
+  for (const { from, to } of missing)
+    lines.push(`  ${style('yellow', 'missing')} seq ${from === to ? from : `${from} to ${to}`}`)
   for (const { start, end, line, reason, seq, keptAs } of unplaced.slice(0, SHOWN)) {
     const what = seq === undefined ? '' : `seq ${seq}, `
-    lines.push(`  ${style('yellow', 'no place')} ${what}line ${line}, bytes ${start} to ${end}: ${reason}; kept as event ${keptAs}`)
+    lines.push(
+      `  ${style('yellow', 'no place')} ${what}line ${line}, bytes ${start} to ${end}: ${reason}; kept as event ${keptAs}`,
+    )
   }
   if (unplaced.length > SHOWN) lines.push(`  and ${unplaced.length - SHOWN} more: --json lists them`)
   return `${lines.join('\n')}\n`

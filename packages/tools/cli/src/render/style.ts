@@ -14,6 +14,6 @@ export function styleFor(io: Io): Style {
   return (format, text) =>
     text
       .split('\n')
-      .map((line) => (line === '' ? line : styleText(format, line)))
+      .map((line) => (line === '' ? line : styleText(format, line, { validateStream: false })))
       .join('\n')
 }

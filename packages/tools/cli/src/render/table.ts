@@ -13,7 +13,12 @@ export interface Column<Row> {
 }
 
 /** Rows in columns; the last column takes what is left of `columns`. */
-export function table<Row>(rows: readonly Row[], layout: readonly Column<Row>[], columns: number, style: Style): string {
+export function table<Row>(
+  rows: readonly Row[],
+  layout: readonly Column<Row>[],
+  columns: number,
+  style: Style,
+): string {
   const cells = rows.map((row) => layout.map((column) => column.text(row)))
   const widths = layout.map(({ title, max = Infinity }, at) =>
     Math.min(max, Math.max(widthOf(title), ...cells.map((row) => widthOf(row[at] ?? '')))),
@@ -26,7 +31,8 @@ export function table<Row>(rows: readonly Row[], layout: readonly Column<Row>[],
       .map((text, at) => {
         const width = widths[at] ?? 0
         const clipped = clip(text, width)
-        const filled = layout[at]?.align === 'right' ? padStart(clipped, width) : at === last ? clipped : pad(clipped, width)
+        const filled =
+          layout[at]?.align === 'right' ? padStart(clipped, width) : at === last ? clipped : pad(clipped, width)
         return paint(filled, at)
       })
       .join('  ')

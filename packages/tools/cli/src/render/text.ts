@@ -69,7 +69,8 @@ export function wrap(text: string, columns: number): string[] {
 
 /** `1 event`, `2 events`. */
 export function count(n: number, thing: string): string {
-  return `${n.toLocaleString('en-US')} ${thing}${n === 1 ? '' : thing.endsWith('ch') ? 'es' : 's'}`
+  const many = thing.endsWith('y') ? `${thing.slice(0, -1)}ies` : thing.endsWith('ch') ? `${thing}es` : `${thing}s`
+  return `${n.toLocaleString('en-US')} ${n === 1 ? thing : many}`
 }
 
 /** A length in bytes for people. */

@@ -51,7 +51,8 @@ class GrowingBranch {
     const end = this.steps.findIndex((step) => step.kind === 'record' && step.part.event.seq >= seq)
     const steps = this.steps.slice(0, end === -1 ? this.steps.length : end)
     const last = steps.at(-1)
-    if (last?.kind === 'missing' && last.to >= seq) steps.splice(-1, 1, ...(last.from < seq ? [{ ...last, to: seq - 1 }] : []))
+    if (last?.kind === 'missing' && last.to >= seq)
+      steps.splice(-1, 1, ...(last.from < seq ? [{ ...last, to: seq - 1 }] : []))
     return new GrowingBranch(seq, steps, new Map([...this.bySeq].filter(([known]) => known < seq)))
   }
 }
@@ -81,7 +82,9 @@ class Planner {
 
   constructor(parts: readonly Part[]) {
     this.#branches = [this.#current]
-    this.#lastPlace = new Map(parts.flatMap((part, index) => (part.kind === 'record' ? [[part.event.seq, index] as const] : [])))
+    this.#lastPlace = new Map(
+      parts.flatMap((part, index) => (part.kind === 'record' ? [[part.event.seq, index] as const] : [])),
+    )
   }
 
   account(part: Exclude<Part, ReadableRecord>): void {

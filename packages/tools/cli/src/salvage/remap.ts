@@ -12,7 +12,10 @@ export function remapEvent(event: SessionEvent, map: SeqMap): SessionEvent {
   const { surfaceOp, sourceEventSeqs } = event as { surfaceOp?: unknown; sourceEventSeqs?: unknown }
   let changed: Record<string, unknown> = { ...event }
   if (isReplace(surfaceOp)) {
-    changed = { ...changed, surfaceOp: { ...surfaceOp, startSeq: moved(surfaceOp.startSeq), endSeq: moved(surfaceOp.endSeq) } }
+    changed = {
+      ...changed,
+      surfaceOp: { ...surfaceOp, startSeq: moved(surfaceOp.startSeq), endSeq: moved(surfaceOp.endSeq) },
+    }
   }
   if (Array.isArray(sourceEventSeqs)) {
     changed = { ...changed, sourceEventSeqs: [...new Set((sourceEventSeqs as SessionSeq[]).map(moved))] }

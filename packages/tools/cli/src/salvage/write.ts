@@ -127,10 +127,15 @@ class BranchWriter {
     }
   }
 
-  async #keepRaw({ start, end, line, ...part }: Extract<BranchStep, { readonly part: object }>['part'], reason: string): Promise<void> {
+  async #keepRaw(
+    { start, end, line, ...part }: Extract<BranchStep, { readonly part: object }>['part'],
+    reason: string,
+  ): Promise<void> {
     const bytes = await this.#read(start, end)
     const seq = part.kind === 'record' ? { seq: part.event.seq } : {}
-    const text = isUtf8(bytes) ? { text: bytes.toString('utf8') } : { text: bytes.toString('base64'), encoding: 'base64' as const }
+    const text = isUtf8(bytes)
+      ? { text: bytes.toString('utf8') }
+      : { text: bytes.toString('base64'), encoding: 'base64' as const }
     const kept = this.#append('salvage/raw', { start, end, reason, ...text, ...seq }, { ignorable: true })
     if (part.kind === 'record') this.#map.set(part.event.seq, kept.seq)
     this.#unplaced.push({ start, end, line, reason, ...seq, keptAs: kept.seq })
