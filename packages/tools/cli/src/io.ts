@@ -23,7 +23,8 @@ export function processIo(program: string): Io {
     stderr: (text) => void process.stderr.write(text),
     env: process.env,
     home: homedir(),
-    columns: process.stdout.columns ?? 100,
+    // A terminal that does not know its size says 0.
+    columns: Math.max(40, process.stdout.columns || 100),
     isStdoutTty: isatty(1),
     isStderrTty: isatty(2),
     program,
