@@ -19,7 +19,7 @@ describe.each([4096, 512])(
         scenario,
         await record(scenario, place.fresh(), { pageSize }),
         place.fresh,
-        { seed, limit: 200 },
+        { seed, limit: 500 },
       )
       expect(loss).toBeUndefined()
       expect(states).toBeGreaterThan(1)

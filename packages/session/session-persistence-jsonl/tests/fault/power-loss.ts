@@ -5,7 +5,7 @@ import type { SessionPersistence } from '@palimpsest/session-persistence'
 import { faultFileSystem, PowerLossRecorder, type CrashState, type PowerLossOptions } from '@palimpsest/testkit'
 import { nodeFileSystem, type FileSystem } from '../../src/index.ts'
 import type { Promised, Scenario } from './power-loss-scenarios.ts'
-import { filesBelow, headerOf, id, isClean, openStore, said } from './support.ts'
+import { filesBelow, headerOf, id, isClean, openStore, said, unsynced } from './support.ts'
 
 export type Recording = PowerLossRecorder<FileSystem, Promised>
 
@@ -56,10 +56,10 @@ export async function lossIn(
     return back.length === 0 ? undefined : `what was deleted is back: ${back.join(', ')}`
   }
   if (scenario.kept !== undefined && !isKept(disk, scenario.kept)) return 'the bytes that recovery took out are lost'
-  const store = openStore(root)
+  const store = openStore(root, unsynced)
   try {
     if ((await store.stat(id)) === undefined)
-      return promisedLength >= 0 ? 'the session is lost' : await goesOn(scenario, store)
+      return promisedLength >= 0 ? 'the session is lost' : await goesOn(scenario, store, false)
     for (const mark of state.marks) {
       if ('attachment' in mark && (await store.attachments(id).get(mark.attachment)) === undefined)
         return 'an attachment is lost'
@@ -69,7 +69,7 @@ export async function lossIn(
     await read.close()
     if (events.length < promisedLength) return `${events.length} events are left of ${promisedLength} acknowledged`
     if (!isHistory(scenario, events)) return 'events differ from those that were appended'
-    return await goesOn(scenario, store)
+    return await goesOn(scenario, store, true)
   } catch (cause) {
     return `it does not open: ${String(cause)}`
   } finally {
@@ -77,13 +77,12 @@ export async function lossIn(
   }
 }
 
-async function goesOn(scenario: Scenario, store: SessionPersistence): Promise<string | undefined> {
-  const exists = (await store.stat(id)) !== undefined
+async function goesOn(scenario: Scenario, store: SessionPersistence, exists: boolean): Promise<string | undefined> {
   const handle = exists ? await store.open(id, 'write') : await store.create(headerOf())
   const next = handle.nextSeq
   await handle.append([said(next, 'after the crash')])
   await handle.close()
-  const again = await store.open(id, 'write')
+  const again = await store.open(id, 'read')
   const { events, recovered } = again.stored
   await again.close()
   if (!isClean(recovered)) return 'the recovered session does not reopen clean'

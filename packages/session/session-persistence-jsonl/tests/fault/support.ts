@@ -11,10 +11,18 @@ import {
   type SessionHeader,
 } from '@palimpsest/session'
 import type { OpenedSession, RecoveryReport, SessionPersistence } from '@palimpsest/session-persistence'
+import { layerFileSystem } from '@palimpsest/testkit'
 import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../../src/index.ts'
 
 /** How long a lease holds in these tests, in milliseconds: long enough for a busy machine to renew it in time. */
 const leaseMs = 2000
+
+const syncs = new Set(['datasync', 'sync', 'syncDirectory'])
+
+/** The disk without its syncs, for the many checks after a crash that was played: nothing crashes there, and they are quick. */
+export const unsynced: FileSystem = layerFileSystem(nodeFileSystem, (call, proceed) =>
+  syncs.has(call.operation) ? Promise.resolve() : proceed(),
+)
 
 /** Opens the store the way every fault test does. */
 export function openStore(

@@ -14,6 +14,7 @@ import {
   said,
   scratch,
   sha256,
+  unsynced,
   writeSession,
 } from './support.ts'
 
@@ -65,7 +66,7 @@ async function openCut(sample: Sample, cut: number, root: string): Promise<void>
   expect((await readAll(root)).events).toEqual(events)
   expect(fingerprint(root)).toEqual(before)
 
-  const store = openStore(root)
+  const store = openStore(root, unsynced)
   const handle = await store.open(id, 'write')
   expect(handle.stored.events).toEqual(events)
   expect(isClean(handle.stored.recovered)).toBe(torn.length === 0 && bytes.at(-1) === 0x0a)
@@ -73,7 +74,7 @@ async function openCut(sample: Sample, cut: number, root: string): Promise<void>
   await handle.append([said(kept, 'next')])
   await handle.close()
 
-  const again = await store.open(id, 'write')
+  const again = await store.open(id, 'read')
   expect(again.stored.events).toEqual([...events, said(kept, 'next')])
   expect(isClean(again.stored.recovered)).toBe(true)
   await again.close()
