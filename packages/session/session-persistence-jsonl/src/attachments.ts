@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto'
 import type { AttachmentRef } from '@palimpsest/session'
 import { PersistenceError, type AttachmentMeta, type AttachmentStore } from '@palimpsest/session-persistence'
 import type { FileSystem } from './file-system.ts'
-import { attempt, codeOf, ensureDirectory, readRange, requireDirectory, statIfAny, temporaryName, tidy, withFile, writeWhole } from './io.ts'
+import {
+  attempt,
+  codeOf,
+  ensureDirectory,
+  readRange,
+  requireDirectory,
+  statIfAny,
+  temporaryName,
+  tidy,
+  withFile,
+  writeWhole,
+} from './io.ts'
 import { ATTACHMENTS_NAME, within } from './paths.ts'
 
 /** Finds the session's directory, relative to the root. Throws `session/not-found`. */
@@ -15,7 +26,11 @@ function digestOf(bytes: Uint8Array): string {
 /** The digest of a reference. Throws `attachment/invalid`. */
 function digestIn(ref: AttachmentRef): string {
   const digest = /^sha256:([0-9a-f]{64})$/.exec(ref.attachmentId)?.[1]
-  if (digest === undefined) throw new PersistenceError('attachment/invalid', `${JSON.stringify(ref.attachmentId)} is no attachment id: expected sha256: and 64 hex digits`)
+  if (digest === undefined)
+    throw new PersistenceError(
+      'attachment/invalid',
+      `${JSON.stringify(ref.attachmentId)} is no attachment id: expected sha256: and 64 hex digits`,
+    )
   return digest
 }
 
@@ -32,7 +47,9 @@ export function attachmentFiles(fs: FileSystem, root: string, locate: Locate): A
     }
     try {
       const path = within(root, directory, ATTACHMENTS_NAME, 'sha256', digest.slice(0, 2), digest)
-      const bytes = await withFile(await fs.open(path, 'read'), async (file) => readRange(file, 0, (await file.stat()).size))
+      const bytes = await withFile(await fs.open(path, 'read'), async (file) =>
+        readRange(file, 0, (await file.stat()).size),
+      )
       return digestOf(bytes) === digest ? bytes : undefined
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined
@@ -59,7 +76,8 @@ export function attachmentFiles(fs: FileSystem, root: string, locate: Locate): A
   return {
     put: (bytes: Uint8Array, meta: AttachmentMeta) =>
       attempt('io/write', 'an attachment was not stored', async () => {
-        if (typeof meta.mediaType !== 'string' || meta.mediaType === '') throw new PersistenceError('attachment/invalid', 'an attachment needs a media type, such as image/png')
+        if (typeof meta.mediaType !== 'string' || meta.mediaType === '')
+          throw new PersistenceError('attachment/invalid', 'an attachment needs a media type, such as image/png')
         const digest = digestOf(bytes)
         const directory = await locate()
         const made = folders(directory, digest)
@@ -78,7 +96,10 @@ export function attachmentFiles(fs: FileSystem, root: string, locate: Locate): A
     has: (ref) =>
       attempt('io/read', 'an attachment was not read', async () => {
         const digest = digestIn(ref)
-        const stat = await statIfAny(fs, within(root, await locate(), ATTACHMENTS_NAME, 'sha256', digest.slice(0, 2), digest))
+        const stat = await statIfAny(
+          fs,
+          within(root, await locate(), ATTACHMENTS_NAME, 'sha256', digest.slice(0, 2), digest),
+        )
         return stat?.kind === 'file' && stat.size === ref.bytes
       }),
   }

@@ -33,7 +33,11 @@ async function tryLock(file: OpenFile): Promise<boolean> {
   try {
     return await file.tryLock('exclusive')
   } catch (cause) {
-    throw new PersistenceError('lock/unsupported', "no kernel lock can be had here: open the store with { lock: 'lease' } and read about its limits", { cause })
+    throw new PersistenceError(
+      'lock/unsupported',
+      "no kernel lock can be had here: open the store with { lock: 'lease' } and read about its limits",
+      { cause },
+    )
   }
 }
 
@@ -72,7 +76,8 @@ async function claimKernel(place: ClaimPlace): Promise<Claim> {
   const path = lockPath(place)
   try {
     const other = await readOwner(fs, ownerPath(place))
-    if (other?.kind === 'lease' && isHeld(other, thisProcess(), Date.now())) throw new SessionLockedError(place.id, other)
+    if (other?.kind === 'lease' && isHeld(other, thisProcess(), Date.now()))
+      throw new SessionLockedError(place.id, other)
     await writeOwner(fs, ownerPath(place), ownerFor('kernel'))
   } catch (error) {
     await file.close().catch(() => undefined)
@@ -80,7 +85,10 @@ async function claimKernel(place: ClaimPlace): Promise<Claim> {
   }
   return {
     verify: async () => {
-      if (!(await isCurrent(fs, file, path))) throw new SessionConflictError('the lock file was removed or replaced: this writer no longer holds the session, and nothing was written')
+      if (!(await isCurrent(fs, file, path)))
+        throw new SessionConflictError(
+          'the lock file was removed or replaced: this writer no longer holds the session, and nothing was written',
+        )
     },
     release: async () => {
       // The lock file stays: removing it would let two writers lock two files of one name. Whatever fails, the lock goes.

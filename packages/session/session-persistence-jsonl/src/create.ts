@@ -17,7 +17,12 @@ const ATTEMPTS = 5
 type LogState = 'none' | 'empty' | 'session'
 
 /** What is in the way of a new log. An empty one is handed to `onEmpty`. */
-async function logState(store: StoreContext, id: SessionId, directory: string, onEmpty?: (file: OpenFile, size: number) => Promise<void>): Promise<LogState> {
+async function logState(
+  store: StoreContext,
+  id: SessionId,
+  directory: string,
+  onEmpty?: (file: OpenFile, size: number) => Promise<void>,
+): Promise<LogState> {
   const file = await openLog(store, id, directory, 'read').catch((error: unknown) => {
     if (error instanceof PersistenceError && error.code === 'session/not-found') return undefined
     throw error
@@ -39,7 +44,10 @@ async function refuseStored(store: StoreContext, id: SessionId): Promise<void> {
   throw new PersistenceError('session/exists', `session ${JSON.stringify(id)} is stored already: open it`)
 }
 
-async function claimNewPlace(store: StoreContext, header: SessionHeader): Promise<{ readonly place: NewPlace; readonly claim: Claim }> {
+async function claimNewPlace(
+  store: StoreContext,
+  header: SessionHeader,
+): Promise<{ readonly place: NewPlace; readonly claim: Claim }> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const place = await makePlace(store.fs, store.root, header)
@@ -79,6 +87,12 @@ export async function createSession(store: StoreContext, header: SessionHeader):
     if (!logFile.isPublished) await removeUnused(fs, root, directory).catch(() => undefined)
     await release(logFile, claim)
   }
-  const stored = { header, events: [], inheritedEventCount: 0, recovered: { ranges: [], closers: [] }, pendingClosers: [] }
+  const stored = {
+    header,
+    events: [],
+    inheritedEventCount: 0,
+    recovered: { ranges: [], closers: [] },
+    pendingClosers: [],
+  }
   return new WriteHandle(stored, { write, release: close, onClosed: store.onClosed })
 }

@@ -47,16 +47,29 @@ export interface ReadDamagedLogOptions {
   readonly fileSystem?: FileSystem
 }
 
-function* lineParts(line: ScannedLine, number: number, repeats: ReadonlySet<object>): Iterable<ReadableRecord | UnreadableRange> {
+function* lineParts(
+  line: ScannedLine,
+  number: number,
+  repeats: ReadonlySet<object>,
+): Iterable<ReadableRecord | UnreadableRange> {
   const { event, pieces } = line
-  if (event === undefined && pieces.length === 0) yield { kind: 'blank', start: line.start, end: line.end, line: number }
+  if (event === undefined && pieces.length === 0)
+    yield { kind: 'blank', start: line.start, end: line.end, line: number }
   for (const [index, piece] of pieces.entries()) {
     const isLast = index === pieces.length - 1 && event === undefined
     const range = { start: piece.start, end: isLast ? line.end : piece.end, line: number }
     if (piece.event !== undefined) yield { kind: 'record', ...range, event: piece.event, isRepeat: repeats.has(piece) }
     else yield { kind: piece.kind === 'record' ? 'stub' : piece.kind, ...range }
   }
-  if (event !== undefined) yield { kind: 'record', start: pieces.at(-1)?.end ?? line.start, end: line.end, line: number, event, isRepeat: repeats.has(line) }
+  if (event !== undefined)
+    yield {
+      kind: 'record',
+      start: pieces.at(-1)?.end ?? line.start,
+      end: line.end,
+      line: number,
+      event,
+      isRepeat: repeats.has(line),
+    }
 }
 
 function* partsOf(scan: LogScan, repeats: ReadonlySet<object>): Iterable<ReadableRecord | UnreadableRange> {

@@ -151,7 +151,8 @@ async function syncDirectory(path: string): Promise<void> {
 export const nodeFileSystem: FileSystem = {
   open: async (path, mode) => new NodeFile(await fs.open(path, flags[mode], 0o600)),
   mkdir: (path) => fs.mkdir(path, { mode: 0o700 }).then(() => undefined),
-  readdir: async (path) => (await fs.readdir(path, { withFileTypes: true })).map((entry) => ({ name: entry.name, kind: kindOf(entry) })),
+  readdir: async (path) =>
+    (await fs.readdir(path, { withFileTypes: true })).map((entry) => ({ name: entry.name, kind: kindOf(entry) })),
   lstat: async (path) => statOf(await fs.lstat(path, { bigint: true })),
   link: (existing, path) => fs.link(existing, path),
   rename: (from, to) => fs.rename(from, to),

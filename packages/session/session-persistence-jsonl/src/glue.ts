@@ -31,7 +31,15 @@ function isSpace(byte: number | undefined): boolean {
 }
 
 function isNumeric(byte: number | undefined): boolean {
-  return byte !== undefined && ((byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x2b || byte === 0x2e || byte === 0x65 || byte === 0x45)
+  return (
+    byte !== undefined &&
+    ((byte >= 0x30 && byte <= 0x39) ||
+      byte === 0x2d ||
+      byte === 0x2b ||
+      byte === 0x2e ||
+      byte === 0x65 ||
+      byte === 0x45)
+  )
 }
 
 function isHex(byte: number | undefined): boolean {
@@ -113,8 +121,13 @@ function lex(bytes: Buffer, from: number): Lexed {
       continue
     }
     const top = containers.at(-1)
-    const closes = (byte === 0x7d && top === openBrace && (expect === 'key or }' || expect === ', or end')) || (byte === 0x5d && top === openBracket && (expect === 'value or ]' || expect === ', or end'))
-    if (isValue && (byte === openBracket || (byte === openBrace && (containers.length === 0 || mayNest(bytes, at, key))))) {
+    const closes =
+      (byte === 0x7d && top === openBrace && (expect === 'key or }' || expect === ', or end')) ||
+      (byte === 0x5d && top === openBracket && (expect === 'value or ]' || expect === ', or end'))
+    if (
+      isValue &&
+      (byte === openBracket || (byte === openBrace && (containers.length === 0 || mayNest(bytes, at, key))))
+    ) {
       containers.push(byte)
       expect = byte === openBrace ? 'key or }' : 'value or ]'
     } else if (closes) {

@@ -1,12 +1,20 @@
 import { stringifyEvent, type SessionEvent, type SessionHeader } from '@palimpsest/session'
-import { PersistenceError, WriteQueue, type HandleStatus, type OpenedSession, type SessionHandle } from '@palimpsest/session-persistence'
+import {
+  PersistenceError,
+  WriteQueue,
+  type HandleStatus,
+  type OpenedSession,
+  type SessionHandle,
+} from '@palimpsest/session-persistence'
 
 /** One event as a record, without what ends its line. Throws `event/invalid` for what JSON cannot hold. */
 export function encodeRecord(event: SessionEvent): Buffer {
   try {
     return Buffer.from(stringifyEvent(event))
   } catch (cause) {
-    throw new PersistenceError('event/invalid', `event ${event.seq} (${event.type}) cannot be written as JSON`, { cause })
+    throw new PersistenceError('event/invalid', `event ${event.seq} (${event.type}) cannot be written as JSON`, {
+      cause,
+    })
   }
 }
 
@@ -56,7 +64,10 @@ export class WriteHandle implements SessionHandle {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#queue.close().then(() => this.#backend.release()).finally(() => this.#backend.onClosed(this))
+    this.#closing ??= this.#queue
+      .close()
+      .then(() => this.#backend.release())
+      .finally(() => this.#backend.onClosed(this))
     return this.#closing
   }
 

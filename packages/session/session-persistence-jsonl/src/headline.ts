@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseSessionHeader, type SessionHeader } from '@palimpsest/session'
-import type { SessionStat } from '@palimpsest/session-persistence'
+import { promptLine, type SessionStat } from '@palimpsest/session-persistence'
 import type { OpenFile } from './file-system.ts'
 import { readRange } from './io.ts'
 import { parseRecord, scanPieces, stripBom } from './scan.ts'
@@ -11,7 +11,6 @@ const MAX_LINE = 1024 * 1024
 /** Lines and long lines in which the first prompt is looked for. */
 const PROMPT_LINES = 64
 const PROMPT_LONG_LINES = 8
-const PROMPT_LENGTH = 200
 /** How far back the last record is looked for. Bytes. */
 const TAIL_BYTES = 256 * 1024 * 1024
 const newline = 0x0a
@@ -26,7 +25,7 @@ interface HeadLine {
 async function* headLines(file: OpenFile, size: number): AsyncIterable<HeadLine> {
   let kept: Buffer[] = []
   let length = 0
-  for (let position = 0; position < size; ) {
+  for (let position = 0; position < size;) {
     const bytes = await readRange(file, position, Math.min(position + CHUNK, size))
     if (bytes.length === 0) break
     position += bytes.length
@@ -45,20 +44,15 @@ async function* headLines(file: OpenFile, size: number): AsyncIterable<HeadLine>
   if (length > 0) yield { bytes: Buffer.concat(kept), isWhole: length <= MAX_LINE }
 }
 
-/** One line, at most 200 characters, no half of a surrogate pair at its end. */
-function shorten(text: string): string | undefined {
-  const line = text.slice(0, PROMPT_LENGTH * 10).replace(/\s+/g, ' ').trim()
-  const short = [...line].slice(0, PROMPT_LENGTH).join('')
-  return short === '' ? undefined : short
-}
-
 function promptOf(line: HeadLine): string | undefined {
   if (!line.isWhole) {
     // Too long to parse: the writer's key order lets the text be read from the line's beginning.
     const head = line.bytes.toString('utf8', 0, CHUNK)
-    const text = head.startsWith('{"type":"user/message"') ? /"text":"((?:[^"\\]|\\.){1,2000})/u.exec(head)?.[1] : undefined
+    const text = head.startsWith('{"type":"user/message"')
+      ? /"text":"((?:[^"\\]|\\.){1,2000})/u.exec(head)?.[1]
+      : undefined
     try {
-      return text === undefined ? undefined : shorten(JSON.parse(`"${text}"`) as string)
+      return text === undefined ? undefined : promptLine(JSON.parse(`"${text}"`) as string)
     } catch {
       return undefined
     }
@@ -68,7 +62,7 @@ function promptOf(line: HeadLine): string | undefined {
   const { source, content } = event.data as { source?: { kind?: unknown }; content?: unknown }
   if (source?.kind !== 'user' || !Array.isArray(content)) return undefined
   const text: unknown = (content as { type?: unknown; text?: unknown }[]).find((block) => block?.type === 'text')?.text
-  return typeof text === 'string' ? shorten(text) : undefined
+  return typeof text === 'string' ? promptLine(text) : undefined
 }
 
 interface Head {
@@ -113,10 +107,17 @@ interface LastRecord {
 
 const canonicalHead = /^\{"type":"(?:[^"\\]|\\.)+","seq":(\d+),"time":(-?\d+),/
 
-async function recordOf(file: OpenFile, start: number, end: number, isTerminated: boolean): Promise<LastRecord | undefined> {
+async function recordOf(
+  file: OpenFile,
+  start: number,
+  end: number,
+  isTerminated: boolean,
+): Promise<LastRecord | undefined> {
   if (end - start <= MAX_LINE) {
     const bytes = await readRange(file, start, end)
-    const event = parseRecord(bytes)?.event ?? (isTerminated ? scanPieces(bytes).findLast((piece) => piece.event !== undefined)?.event : undefined)
+    const event =
+      parseRecord(bytes)?.event ??
+      (isTerminated ? scanPieces(bytes).findLast((piece) => piece.event !== undefined)?.event : undefined)
     return event === undefined ? undefined : { seq: event.seq, time: event.time }
   }
   const found = canonicalHead.exec((await readRange(file, start, start + 1024)).toString('utf8'))

@@ -45,7 +45,11 @@ export async function ensureDirectory(fs: FileSystem, path: string, name: string
 
 /** Throws `path/unsafe` for a symbolic link or a file where a directory belongs. SPEC 5.2. */
 export function requireDirectory(stat: FileStat, name: string): void {
-  if (stat.kind !== 'directory') throw new PersistenceError('path/unsafe', `${name} is a ${stat.kind}, not a directory: links below the root are not followed`)
+  if (stat.kind !== 'directory')
+    throw new PersistenceError(
+      'path/unsafe',
+      `${name} is a ${stat.kind}, not a directory: links below the root are not followed`,
+    )
 }
 
 /** Runs with an open file and closes it whatever happens. */
@@ -72,7 +76,8 @@ export async function readRange(file: OpenFile, start: number, end: number): Pro
 /** Writes all of `bytes` in one call. A short write throws, since the rest would have to be joined to it. */
 export async function writeWhole(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
   const written = await file.write(bytes, 0, bytes.length, position)
-  if (written !== bytes.length) throw new PersistenceError('io/write', `only ${written} of ${bytes.length} bytes were written`)
+  if (written !== bytes.length)
+    throw new PersistenceError('io/write', `only ${written} of ${bytes.length} bytes were written`)
 }
 
 let made = 0

@@ -26,9 +26,17 @@ async function entriesOf(fs: FileSystem, path: string): Promise<readonly Directo
 async function placeAt(fs: FileSystem, root: string, directory: string): Promise<SessionPlace | undefined> {
   const stat = await statIfAny(fs, within(root, directory))
   if (stat === undefined) return undefined
-  if (stat.kind !== 'directory') throw new PersistenceError('path/unsafe', `${directory} is a ${stat.kind}, not a directory: links below the root are not followed`)
+  if (stat.kind !== 'directory')
+    throw new PersistenceError(
+      'path/unsafe',
+      `${directory} is a ${stat.kind}, not a directory: links below the root are not followed`,
+    )
   const log = await statIfAny(fs, within(root, directory, LOG_NAME))
-  if (log !== undefined && log.kind !== 'file') throw new PersistenceError('path/unsafe', `${directory}/${LOG_NAME} is a ${log.kind}, not a file: links below the root are not followed`)
+  if (log !== undefined && log.kind !== 'file')
+    throw new PersistenceError(
+      'path/unsafe',
+      `${directory}/${LOG_NAME} is a ${log.kind}, not a file: links below the root are not followed`,
+    )
   return { directory, logSize: log?.size }
 }
 

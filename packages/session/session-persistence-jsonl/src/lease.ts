@@ -67,7 +67,10 @@ export async function claimLease(place: ClaimPlace, path: string): Promise<Claim
   const check = async (): Promise<void> => {
     const isOurs = (await readOwner(fs, path))?.token === owner.token
     // Renewing a lapsed lease could overwrite that of a writer who is just taking it.
-    if (!isOurs || (owner.until ?? 0) <= Date.now()) throw new SessionConflictError('the lease lapsed: this writer no longer holds the session, and nothing was written')
+    if (!isOurs || (owner.until ?? 0) <= Date.now())
+      throw new SessionConflictError(
+        'the lease lapsed: this writer no longer holds the session, and nothing was written',
+      )
   }
   const renew = async (): Promise<void> => {
     await check()

@@ -41,7 +41,11 @@ export class LogFile {
   /** A batch was cut off again and the cut is not durable yet. */
   #isUnsettled = false
 
-  constructor(place: LogPlace, claim: Claim, opened?: { readonly file: OpenFile; readonly dev: bigint; readonly ino: bigint; readonly length: number }) {
+  constructor(
+    place: LogPlace,
+    claim: Claim,
+    opened?: { readonly file: OpenFile; readonly dev: bigint; readonly ino: bigint; readonly length: number },
+  ) {
     this.#place = place
     this.#claim = claim
     this.#path = within(place.root, place.directory, LOG_NAME)
@@ -115,7 +119,10 @@ export class LogFile {
       await fs.link(aside, this.#path)
       return
     } catch (error) {
-      if (codeOf(error) === 'EEXIST') throw new SessionConflictError(`${LOG_NAME} was made by another writer meanwhile; nothing was written`, { cause: error })
+      if (codeOf(error) === 'EEXIST')
+        throw new SessionConflictError(`${LOG_NAME} was made by another writer meanwhile; nothing was written`, {
+          cause: error,
+        })
       if (!noLinks.has(codeOf(error) ?? '')) throw error
     }
     // An exclusive create takes the name; a crash before the rename leaves an empty log, which gives way to a create.
@@ -135,8 +142,15 @@ export class LogFile {
   async #verify(): Promise<void> {
     await this.#claim.verify()
     const stat = await statIfAny(this.#place.fs, this.#path)
-    const isOurs = stat !== undefined && stat.dev === this.#identity?.dev && stat.ino === this.#identity.ino && stat.size === this.#length
-    if (!isOurs) throw new SessionConflictError(`${LOG_NAME} is no longer what this writer left (${this.#length} bytes expected, ${stat?.size ?? 'none'} found): another writer was here, and nothing was written`)
+    const isOurs =
+      stat !== undefined &&
+      stat.dev === this.#identity?.dev &&
+      stat.ino === this.#identity.ino &&
+      stat.size === this.#length
+    if (!isOurs)
+      throw new SessionConflictError(
+        `${LOG_NAME} is no longer what this writer left (${this.#length} bytes expected, ${stat?.size ?? 'none'} found): another writer was here, and nothing was written`,
+      )
   }
 
   /** After a failed sync the kernel may have dropped pages and report success next time: the batch has to go and be written anew. */

@@ -1,5 +1,10 @@
 import { countInherited, interruptedTurnClosers, type SessionEvent, type SessionId } from '@palimpsest/session'
-import { PersistenceError, type OpenedSession, type RecoveredRange, type SessionHandle } from '@palimpsest/session-persistence'
+import {
+  PersistenceError,
+  type OpenedSession,
+  type RecoveredRange,
+  type SessionHandle,
+} from '@palimpsest/session-persistence'
 import { isClaimed, takeClaim, type Claim, type ClaimPlace, type LockMode } from './claim.ts'
 import type { OpenFile } from './file-system.ts'
 import { encodeRecord, ReadHandle, WriteHandle } from './handle.ts'
@@ -23,7 +28,14 @@ export function notFound(id: SessionId): PersistenceError {
 
 function openedSession(log: ReadLog, changes: Partial<OpenedSession>): OpenedSession {
   const { header, events, ranges } = log
-  return { header, events, inheritedEventCount: countInherited(events), recovered: { ranges, closers: [] }, pendingClosers: [], ...changes }
+  return {
+    header,
+    events,
+    inheritedEventCount: countInherited(events),
+    recovered: { ranges, closers: [] },
+    pendingClosers: [],
+    ...changes,
+  }
 }
 
 /** The closers of SPEC 4; none for payloads that cannot be followed: `Session.restore` refuses those by name. */
@@ -41,7 +53,12 @@ async function requireLog(store: StoreContext, id: SessionId): Promise<SessionPl
   return place
 }
 
-export async function openLog(store: StoreContext, id: SessionId, directory: string, mode: 'read' | 'update'): Promise<OpenFile> {
+export async function openLog(
+  store: StoreContext,
+  id: SessionId,
+  directory: string,
+  mode: 'read' | 'update',
+): Promise<OpenFile> {
   try {
     return await store.fs.open(within(store.root, directory, LOG_NAME), mode)
   } catch (error) {
@@ -60,13 +77,20 @@ export async function openToRead(store: StoreContext, id: SessionId): Promise<Re
     if (log === undefined) throw notFound(id)
     const closers = closersOf(log.events)
     // A running turn is not a crashed one: its writer holds the claim, or has written since.
-    const isRunning = closers.length > 0 && ((await isClaimed({ ...store, directory, id })) || (await file.stat()).size !== size)
+    const isRunning =
+      closers.length > 0 && ((await isClaimed({ ...store, directory, id })) || (await file.stat()).size !== size)
     return new ReadHandle(openedSession(log, { pendingClosers: isRunning ? [] : closers }), store.onClosed)
   })
 }
 
 /** Takes the torn tail out and ends the last line. Afterwards the log is as long as what was read from it, durably. */
-async function mend(store: StoreContext, directory: string, file: OpenFile, log: ReadLog, size: number): Promise<{ length: number; ranges: readonly RecoveredRange[] }> {
+async function mend(
+  store: StoreContext,
+  directory: string,
+  file: OpenFile,
+  log: ReadLog,
+  size: number,
+): Promise<{ length: number; ranges: readonly RecoveredRange[] }> {
   let length = size
   let { ranges } = log
   if (log.torn !== undefined) {
@@ -108,7 +132,10 @@ export async function openToWrite(store: StoreContext, id: SessionId): Promise<W
     const logFile = new LogFile({ ...store, directory, holders: [] }, claim, { file, dev, ino, length })
     const closers = closersOf(log.events)
     if (closers.length > 0) await logFile.append(closers.map(encodeRecord))
-    const stored = openedSession(log, { events: [...log.events, ...closers], recovered: { ranges, closers: closers.map(({ seq }) => seq) } })
+    const stored = openedSession(log, {
+      events: [...log.events, ...closers],
+      recovered: { ranges, closers: closers.map(({ seq }) => seq) },
+    })
     return new WriteHandle(stored, {
       write: async (records) => {
         if (records.length > 0) await logFile.append(records)

@@ -22,13 +22,21 @@ export function ownerFor(kind: Owner['kind'], until?: number): Owner {
 function isOwner(value: unknown): value is Owner {
   if (typeof value !== 'object' || value === null) return false
   const { kind, pid, host, since, token } = value as Record<keyof Owner, unknown>
-  return (kind === 'kernel' || kind === 'lease') && Number.isSafeInteger(pid) && typeof host === 'string' && typeof since === 'number' && typeof token === 'string'
+  return (
+    (kind === 'kernel' || kind === 'lease') &&
+    Number.isSafeInteger(pid) &&
+    typeof host === 'string' &&
+    typeof since === 'number' &&
+    typeof token === 'string'
+  )
 }
 
 /** The owner file; undefined where there is none, or none that can be understood. */
 export async function readOwner(fs: FileSystem, path: string): Promise<Owner | undefined> {
   try {
-    const text = await withFile(await fs.open(path, 'read'), async (file) => (await readRange(file, 0, 4096)).toString('utf8'))
+    const text = await withFile(await fs.open(path, 'read'), async (file) =>
+      (await readRange(file, 0, 4096)).toString('utf8'),
+    )
     const value: unknown = JSON.parse(text)
     return isOwner(value) ? value : undefined
   } catch (error) {
@@ -41,7 +49,9 @@ export async function readOwner(fs: FileSystem, path: string): Promise<Owner | u
 export async function writeOwnerAside(fs: FileSystem, path: string, owner: Owner): Promise<string> {
   const aside = temporaryName(path)
   try {
-    await withFile(await fs.open(aside, 'create'), (file) => writeWhole(file, Buffer.from(`${JSON.stringify(owner)}\n`), 0))
+    await withFile(await fs.open(aside, 'create'), (file) =>
+      writeWhole(file, Buffer.from(`${JSON.stringify(owner)}\n`), 0),
+    )
   } catch (error) {
     await tidy(fs, aside)
     throw error

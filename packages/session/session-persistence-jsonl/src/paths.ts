@@ -37,7 +37,10 @@ export function encodeSegment(text: string): string {
 /** The directory that sessions of one working directory share: its last name, for people, and a digest. */
 export function projectKey(cwd: string | undefined): string {
   if (cwd === undefined) return '_'
-  const name = basename(cwd.replaceAll('\\', '/')).toLowerCase().replace(/[^a-z0-9_-]+/g, '-').slice(0, 40)
+  const name = basename(cwd.replaceAll('\\', '/'))
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .slice(0, 40)
   return `${name}-${createHash('sha256').update(Buffer.from(cwd, 'utf16le')).digest('hex').slice(0, 16)}`
 }
 
@@ -46,7 +49,10 @@ export function within(root: string, ...segments: readonly string[]): string {
   const path = resolve(join(root, ...segments))
   const isWithin = path.startsWith(root.endsWith(sep) ? root : root + sep)
   if (!isWithin || segments.some((segment) => segment.includes('\0'))) {
-    throw new PersistenceError('path/outside-root', `${JSON.stringify(segments.join('/'))} leads out of the root of the store`)
+    throw new PersistenceError(
+      'path/outside-root',
+      `${JSON.stringify(segments.join('/'))} leads out of the root of the store`,
+    )
   }
   return path
 }

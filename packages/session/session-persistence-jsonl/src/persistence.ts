@@ -1,6 +1,19 @@
 import { resolve } from 'node:path'
-import { parseSessionHeader, SessionError, stringifyHeader, type SessionHeader, type SessionId } from '@palimpsest/session'
-import { PersistenceError, type AttachmentStore, type SessionHandle, type SessionPersistence, type SessionQuery, type SessionStat } from '@palimpsest/session-persistence'
+import {
+  parseSessionHeader,
+  SessionError,
+  stringifyHeader,
+  type SessionHeader,
+  type SessionId,
+} from '@palimpsest/session'
+import {
+  PersistenceError,
+  type AttachmentStore,
+  type SessionHandle,
+  type SessionPersistence,
+  type SessionQuery,
+  type SessionStat,
+} from '@palimpsest/session-persistence'
 import { attachmentFiles } from './attachments.ts'
 import { takeClaim, type LockMode } from './claim.ts'
 import { createSession } from './create.ts'
@@ -35,7 +48,10 @@ function checkedHeader(header: SessionHeader): SessionHeader {
 }
 
 function matches({ header }: SessionStat, query: SessionQuery): boolean {
-  return (query.cwd === undefined || header.cwd === query.cwd) && (query.parentSession === undefined || header.parentSession === query.parentSession)
+  return (
+    (query.cwd === undefined || header.cwd === query.cwd) &&
+    (query.parentSession === undefined || header.parentSession === query.parentSession)
+  )
 }
 
 function newestFirst(left: SessionStat, right: SessionStat): number {
@@ -49,7 +65,13 @@ class JsonlPersistence implements SessionPersistence {
 
   constructor({ root, lock = 'kernel', leaseMs = 15_000, fileSystem = nodeFileSystem }: JsonlPersistenceOptions) {
     if (!(leaseMs >= 100)) throw new RangeError(`leaseMs is ${leaseMs}: expected at least 100 milliseconds`)
-    this.#store = { fs: fileSystem, root: resolve(root), lock, leaseMs, onClosed: (handle) => void this.#handles.delete(handle) }
+    this.#store = {
+      fs: fileSystem,
+      root: resolve(root),
+      lock,
+      leaseMs,
+      onClosed: (handle) => void this.#handles.delete(handle),
+    }
   }
 
   create(header: SessionHeader): Promise<SessionHandle> {
@@ -60,7 +82,9 @@ class JsonlPersistence implements SessionPersistence {
 
   open(id: SessionId, mode: 'read' | 'write'): Promise<SessionHandle> {
     const name = `session ${JSON.stringify(id)} was not opened`
-    return this.#run('io/read', name, async () => this.#keep(mode === 'read' ? await openToRead(this.#store, id) : await openToWrite(this.#store, id)))
+    return this.#run('io/read', name, async () =>
+      this.#keep(mode === 'read' ? await openToRead(this.#store, id) : await openToWrite(this.#store, id)),
+    )
   }
 
   stat(id: SessionId): Promise<SessionStat | undefined> {

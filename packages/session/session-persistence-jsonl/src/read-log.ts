@@ -33,7 +33,11 @@ export function headerOf(value: unknown, path: string, id?: SessionId): SessionH
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new PersistenceError(isNewer ? 'header/newer-version' : 'header/invalid', `${path}: ${why}`, { cause })
   }
-  if (id !== undefined && header.id !== id) throw new PersistenceError('header/invalid', `${path} holds session ${JSON.stringify(header.id)}, not ${JSON.stringify(id)}`)
+  if (id !== undefined && header.id !== id)
+    throw new PersistenceError(
+      'header/invalid',
+      `${path} holds session ${JSON.stringify(header.id)}, not ${JSON.stringify(id)}`,
+    )
   return header
 }
 
@@ -51,7 +55,10 @@ export interface ReadLog extends GoodLog {
 export async function readLog(file: OpenFile, size: number, path: string, id: SessionId): Promise<ReadLog | undefined> {
   const scan = await scanLog(file, size)
   // Before anything is judged: records of a newer version may not be what they look like.
-  const header = typeof scan.header.value === 'object' && scan.header.value !== null ? headerOf(scan.header.value, path, id) : undefined
+  const header =
+    typeof scan.header.value === 'object' && scan.header.value !== null
+      ? headerOf(scan.header.value, path, id)
+      : undefined
   const verdict = judgeLog(scan, await findRepeats(file, scan))
   if (verdict.kind === 'corrupt') throw corruptionError(verdict, path)
   return verdict.kind === 'empty' || header === undefined ? undefined : { ...verdict, header }

@@ -6,7 +6,11 @@ import type { Range } from './scan.ts'
 
 const CHUNK = 1024 * 1024
 
-async function eachChunk(file: OpenFile, range: Range, visit: (bytes: Buffer, offset: number) => Promise<void> | void): Promise<void> {
+async function eachChunk(
+  file: OpenFile,
+  range: Range,
+  visit: (bytes: Buffer, offset: number) => Promise<void> | void,
+): Promise<void> {
   for (let start = range.start; start < range.end; start += CHUNK) {
     await visit(await readRange(file, start, Math.min(start + CHUNK, range.end)), start - range.start)
   }
@@ -16,7 +20,13 @@ async function eachChunk(file: OpenFile, range: Range, visit: (bytes: Buffer, of
  * Copies a range of the log to `recovered/` and makes the copy durable. Its name is the range's offset and digest, so
  * that doing it twice is doing it once. Returns the path relative to the session's directory. SPEC 5.2.
  */
-export async function moveAside(fs: FileSystem, root: string, directory: string, log: OpenFile, range: Range): Promise<string> {
+export async function moveAside(
+  fs: FileSystem,
+  root: string,
+  directory: string,
+  log: OpenFile,
+  range: Range,
+): Promise<string> {
   const hash = createHash('sha256')
   await eachChunk(log, range, (bytes) => void hash.update(bytes))
   const name = `${RECOVERED_NAME}/${range.start}-${hash.digest('hex').slice(0, 32)}.bin`

@@ -59,7 +59,8 @@ class Walk {
     this.events.push(event)
     this.lastEnd = line.end
     for (const { kind, start, end } of line.pieces) if (kind === 'nul') this.ranges.push({ kind, start, end })
-    if (line.hasNegativeZero) this.ranges.push({ kind: 'negative-zero', start: line.start, end: line.end, seq: event.seq })
+    if (line.hasNegativeZero)
+      this.ranges.push({ kind: 'negative-zero', start: line.start, end: line.end, seq: event.seq })
   }
 
   /** What is pending turns out to be noise, its records too unless they are taken. */
@@ -84,7 +85,11 @@ class Walk {
 
   hold(kind: RecoveredRange['kind'], range: Range, line: number, event?: SessionEvent): void {
     const seq = event === undefined ? {} : { seq: event.seq }
-    this.pending.push({ range: { kind, start: range.start, end: range.end, ...seq }, event: kind === 'stub' ? event : undefined, line })
+    this.pending.push({
+      range: { kind, start: range.start, end: range.end, ...seq },
+      event: kind === 'stub' ? event : undefined,
+      line,
+    })
     if (kind === 'stub' && event !== undefined) this.#tentative += 1
   }
 
@@ -137,7 +142,14 @@ function corrupt(walk: Walk, scan: LogScan, problem: ScannedLine | undefined, da
   const seq = walk.events.length
   const found = problem?.event?.seq
   if (problem !== undefined && found !== undefined && found < seq) {
-    return { kind: 'corrupt', what: `seq ${found} is there twice with different content`, start: problem.start, end: problem.end, line: numberOf(scan, problem), seq: found }
+    return {
+      kind: 'corrupt',
+      what: `seq ${found} is there twice with different content`,
+      start: problem.start,
+      end: problem.end,
+      line: numberOf(scan, problem),
+      seq: found,
+    }
   }
   const place = damage?.range ?? problem ?? { start: walk.lastEnd, end: scan.size }
   const line = damage?.line ?? (problem === undefined ? scan.lines.length + 1 : numberOf(scan, problem))
@@ -152,18 +164,29 @@ function corrupt(walk: Walk, scan: LogScan, problem: ScannedLine | undefined, da
 export function judgeLog(scan: LogScan, repeats: ReadonlySet<object>): Verdict {
   const { header, lines } = scan
   if (typeof header.value !== 'object' || header.value === null) {
-    const holdsEvent = lines.some(({ event, pieces }) => event !== undefined || pieces.some((piece) => piece.event !== undefined))
+    const holdsEvent = lines.some(
+      ({ event, pieces }) => event !== undefined || pieces.some((piece) => piece.event !== undefined),
+    )
     if (!holdsEvent) return { kind: 'empty' }
-    return { kind: 'corrupt', what: 'the header line cannot be read', start: header.start, end: header.end, line: 1, seq: undefined }
+    return {
+      kind: 'corrupt',
+      what: 'the header line cannot be read',
+      start: header.start,
+      end: header.end,
+      line: 1,
+      seq: undefined,
+    }
   }
   const walk = new Walk(header.end)
   let problem: ScannedLine | undefined
   for (const [index, line] of lines.entries()) {
     const { event } = line
     const isRepeat = line.isTerminated && repeats.has(line)
-    if (isRepeat && event !== undefined && event.seq >= walk.events.length && event.seq < walk.next) walk.confirm(event.seq)
+    if (isRepeat && event !== undefined && event.seq >= walk.events.length && event.seq < walk.next)
+      walk.confirm(event.seq)
     if (event !== undefined && isRepeat && event.seq < walk.next) walk.hold('repeat', line, index + 2, event)
-    else if (event !== undefined && (event.seq === walk.next || event.seq === walk.events.length)) walk.accept(line, event)
+    else if (event !== undefined && (event.seq === walk.next || event.seq === walk.events.length))
+      walk.accept(line, event)
     else if (event !== undefined && line.isTerminated) problem = line
     else if (line.isTerminated && line.pieces.length === 0) walk.hold('blank', line, index + 2)
     else walk.holdPieces(line, index + 2, repeats)
@@ -172,7 +195,8 @@ export function judgeLog(scan: LogScan, repeats: ReadonlySet<object>): Verdict {
     if (walk.pending.at(-1)?.range.kind === 'repeat' && walk.next === walk.events.length) walk.settle(false)
   }
   const damage = walk.pending.find(isDamage)
-  const start = damage?.range.start ?? problem?.start
+  // Whole lines only: what is left must end in a newline.
+  const start = damage === undefined ? problem?.start : lines[damage.line - 2]?.start
   const mark = lastMark(scan, scan.size)
   let torn: Range | undefined
   if (start !== undefined) {
@@ -197,7 +221,9 @@ export function judgeLog(scan: LogScan, repeats: ReadonlySet<object>): Verdict {
 }
 
 /** Every record with its range, glued ones too, in log order. */
-export function* recordsOf(scan: LogScan): Iterable<{ readonly item: ScannedLine | ScannedPiece; readonly event: SessionEvent }> {
+export function* recordsOf(
+  scan: LogScan,
+): Iterable<{ readonly item: ScannedLine | ScannedPiece; readonly event: SessionEvent }> {
   for (const line of scan.lines) {
     if (line.event !== undefined) yield { item: line, event: line.event }
     for (const piece of line.pieces) if (piece.event !== undefined) yield { item: piece, event: piece.event }

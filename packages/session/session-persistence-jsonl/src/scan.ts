@@ -90,12 +90,23 @@ export function parseRecord(bytes: Buffer): ReadRecord | undefined {
   if (text === undefined || typeof value !== 'object' || value === null) return undefined
   const hasNegativeZero = negativeZero.test(text) && clearNegativeZero(value)
   const { type, seq, time, data } = value as { type?: unknown; seq?: unknown; time?: unknown; data?: unknown }
-  const isEnvelope = typeof type === 'string' && type !== '' && isSessionSeq(seq) && Number.isSafeInteger(time) && typeof data === 'object' && data !== null && !Array.isArray(data)
+  const isEnvelope =
+    typeof type === 'string' &&
+    type !== '' &&
+    isSessionSeq(seq) &&
+    Number.isSafeInteger(time) &&
+    typeof data === 'object' &&
+    data !== null &&
+    !Array.isArray(data)
   return isEnvelope ? { event: value as SessionEvent, hasNegativeZero } : undefined
 }
 
 /** Calls `visit` with every line of the file, newline left out. Lines end at byte 0x0A and nowhere else. */
-export async function eachLine(file: OpenFile, size: number, visit: (bytes: Buffer, start: number, isTerminated: boolean) => void): Promise<void> {
+export async function eachLine(
+  file: OpenFile,
+  size: number,
+  visit: (bytes: Buffer, start: number, isTerminated: boolean) => void,
+): Promise<void> {
   let parts: Buffer[] = []
   let start = 0
   let position = 0
@@ -158,7 +169,12 @@ export async function scanLog(file: OpenFile, size: number): Promise<LogScan> {
     const record = parseRecord(bytes)
     const isBlank = record === undefined && isTerminated && trimEnd(bytes).length === 0
     const isHeader = record === undefined && !isBlank && trimEnd(bytes).equals(headerBytes)
-    const pieces = record !== undefined || isBlank ? none : isHeader ? [{ kind: 'repeat' as const, start, end, event: undefined }] : scanPieces(bytes, start)
+    const pieces =
+      record !== undefined || isBlank
+        ? none
+        : isHeader
+          ? [{ kind: 'repeat' as const, start, end, event: undefined }]
+          : scanPieces(bytes, start)
     // NUL bytes are no stub: a record that fills the rest of the line needs no witness.
     const [nul, behind] = pieces
     const isBehindNul = isTerminated && pieces.length === 2 && nul?.kind === 'nul' && behind?.kind === 'record'

@@ -7,10 +7,14 @@ import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../src/index.
 import { bytesOf, headerLine, id, plant, record, said, scratch } from './support.ts'
 
 const open = `${headerLine}\n${record(0)}\n{"type":"turn/start","seq":1,"time":1001,"data":{"turn":1}}\n`
-const boot = existsSync('/proc/sys/kernel/random/boot_id') ? { boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() } : {}
+const boot = existsSync('/proc/sys/kernel/random/boot_id')
+  ? { boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() }
+  : {}
 
 /** A file system without kernel locks. */
-const lockless: FileSystem = layerFileSystem(nodeFileSystem, (call, proceed) => (call.operation === 'tryLock' ? Promise.reject(new Error('no addon')) : proceed()))
+const lockless: FileSystem = layerFileSystem(nodeFileSystem, (call, proceed) =>
+  call.operation === 'tryLock' ? Promise.reject(new Error('no addon')) : proceed(),
+)
 
 function ownerPath(root: string): string {
   return join(root, '_', 'a', 'session.owner')
@@ -38,7 +42,12 @@ describe('a write open where no kernel lock can be had', () => {
     plant(root, open)
     const store = jsonlPersistence({ root, fileSystem: lockless, lock: 'lease' })
     const handle = await store.open(id, 'write')
-    expect(JSON.parse(readFileSync(ownerPath(root), 'utf8'))).toMatchObject({ kind: 'lease', pid: process.pid, host: hostname(), ...boot })
+    expect(JSON.parse(readFileSync(ownerPath(root), 'utf8'))).toMatchObject({
+      kind: 'lease',
+      pid: process.pid,
+      host: hostname(),
+      ...boot,
+    })
     await handle.append([said(3)])
     await store.close()
     expect(readdirSync(join(root, '_', 'a'))).toEqual(['session.v3.jsonl'])
@@ -51,7 +60,11 @@ describe('both kinds of claim respect the other', () => {
     plant(root, open)
     const store = jsonlPersistence({ root })
     plantOwner(root, { kind: 'lease', until: Date.now() + 60_000 })
-    await expect(store.open(id, 'write')).rejects.toMatchObject({ code: 'session/locked', pid: process.pid, host: hostname() })
+    await expect(store.open(id, 'write')).rejects.toMatchObject({
+      code: 'session/locked',
+      pid: process.pid,
+      host: hostname(),
+    })
     expect((await store.open(id, 'read')).stored.pendingClosers).toEqual([])
     plantOwner(root, { kind: 'lease', until: Date.now() - 1 })
     expect((await store.open(id, 'read')).stored.pendingClosers).toHaveLength(1)
@@ -70,7 +83,9 @@ describe('both kinds of claim respect the other', () => {
     plantOwner(root, { kind: 'kernel', boot: 'an earlier one' })
     await (await lease.open(id, 'write')).close()
     plantOwner(root, { kind: 'kernel', host: 'elsewhere' })
-    await expect(lease.open(id, 'write'), 'of another host nothing is known').rejects.toMatchObject({ host: 'elsewhere' })
+    await expect(lease.open(id, 'write'), 'of another host nothing is known').rejects.toMatchObject({
+      host: 'elsewhere',
+    })
     await kernel.open(id, 'write')
     await kernel.close()
     await lease.close()
@@ -92,7 +107,11 @@ describe('both kinds of claim respect the other', () => {
 
 describe('a writer that lost its claim', () => {
   it.each([
-    ['lease', 'was taken by another', (root: string) => plantOwner(root, { kind: 'lease', until: Date.now() + 60_000 })],
+    [
+      'lease',
+      'was taken by another',
+      (root: string) => plantOwner(root, { kind: 'lease', until: Date.now() + 60_000 }),
+    ],
     ['lease', 'was removed', (root: string) => rmSync(ownerPath(root))],
     ['kernel', 'was removed', (root: string) => rmSync(join(root, '_', 'a', 'session.lock'))],
   ] as const)('(%s: it %s) writes nothing', async (lock, _, lose) => {
@@ -124,7 +143,14 @@ describe('a session that was never written', () => {
     const root = scratch()
     for (const lock of ['kernel', 'lease'] as const) {
       const store = jsonlPersistence({ root, lock })
-      const header = { format: 'palimpsest', version: 3, id, createdAt: 1, isSeeded: false, delegationDepth: 0 } as const
+      const header = {
+        format: 'palimpsest',
+        version: 3,
+        id,
+        createdAt: 1,
+        isSeeded: false,
+        delegationDepth: 0,
+      } as const
       await (await store.create(header)).close()
       expect(readdirSync(root)).toEqual([])
       const handle = await store.create(header)

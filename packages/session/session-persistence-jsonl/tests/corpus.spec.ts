@@ -32,7 +32,10 @@ async function goOn(root: string): Promise<number> {
 describe('DU-01: resuming is free', () => {
   it('five open and close cycles leave the same bytes, after a crash too', async () => {
     const root = scratch()
-    plant(root, `${headerLine}\n${record(0)}\n{"type":"turn/start","seq":1,"time":1001,"data":{"turn":1}}\n{"type":"use`)
+    plant(
+      root,
+      `${headerLine}\n${record(0)}\n{"type":"turn/start","seq":1,"time":1001,"data":{"turn":1}}\n{"type":"use`,
+    )
     const digests = new Set<string>()
     for (let cycle = 0; cycle < 5; cycle += 1) {
       const store = jsonlPersistence({ root })
@@ -59,12 +62,20 @@ describe('OC-02: a crash between two results of a batch', () => {
     const store = jsonlPersistence({ root })
     const first = await store.open(id, 'write')
     expect(first.stored.events).toHaveLength(4)
-    expect(first.stored.events[3]).toMatchObject({ type: 'tool/result', data: { message: { source: { callId: 'b' }, content: [{ isError: true }] } } })
+    expect(first.stored.events[3]).toMatchObject({
+      type: 'tool/result',
+      data: { message: { source: { callId: 'b' }, content: [{ isError: true }] } },
+    })
     await first.close()
     const after = sha256(bytesOf(root))
     const second = await store.open(id, 'write')
     const messages = Session.restore(second.stored).deriveMessages()
-    expect(messages.map(({ source }) => (source.kind === 'tool' ? source['callId'] : source.kind))).toEqual(['user', 'model', 'a', 'b'])
+    expect(messages.map(({ source }) => (source.kind === 'tool' ? source['callId'] : source.kind))).toEqual([
+      'user',
+      'model',
+      'a',
+      'b',
+    ])
     await store.close()
     expect(sha256(bytesOf(root))).toBe(after)
   })
@@ -74,7 +85,10 @@ describe('CW-04: records that were cut off or share a line', () => {
   it.each([
     ['a stub in front of the whole record', (seq: number) => record(seq).slice(0, 40) + record(seq)],
     ['two stubs in front of it', (seq: number) => record(seq).slice(0, 12) + record(seq).slice(0, 60) + record(seq)],
-    ['a stub that ends inside a string', (seq: number) => record(seq).slice(0, record(seq).indexOf('m1') + 1) + record(seq)],
+    [
+      'a stub that ends inside a string',
+      (seq: number) => record(seq).slice(0, record(seq).indexOf('m1') + 1) + record(seq),
+    ],
   ])('%s: read, reported, and the next record follows', async (_, glued) => {
     const root = scratch()
     plant(root, `${headerLine}\n${record(0)}\n${glued(1)}\n${record(2)}\n`)
@@ -97,7 +111,9 @@ describe('CW-04: records that were cut off or share a line', () => {
     expect(size).toBe(Buffer.byteLength(content))
     expect(parts.map(({ start }) => start)).toEqual([0, ...parts.map(({ end }) => end)].slice(0, parts.length))
     expect(parts.at(-1)?.end).toBe(size)
-    expect(parts.map((part) => (part.kind === 'record' ? `${part.event.seq}${part.isRepeat ? ' again' : ''}` : part.kind))).toEqual(['header', '0', 'stub', '1', 'nul', '2', 'blank', '1 again', '2', '4'])
+    expect(
+      parts.map((part) => (part.kind === 'record' ? `${part.event.seq}${part.isRepeat ? ' again' : ''}` : part.kind)),
+    ).toEqual(['header', '0', 'stub', '1', 'nul', '2', 'blank', '1 again', '2', '4'])
     expect(corruption).toMatchObject({ code: 'session/corrupt', seq: 2, path: '_/a/session.v3.jsonl' })
     expect(bytesOf(root).toString()).toBe(content)
   })
@@ -130,7 +146,9 @@ describe('TT-01: killed while appending', () => {
       expect(await eventsIn(root)).toEqual([...saidAll(0, whole), said(whole, 'appended')])
       const recovered = join(root, '_', 'a', 'recovered')
       const torn = whole === 2 || cut === 0 ? [] : [second.slice(0, cut)]
-      expect(torn.length === 0 ? [] : readdirSync(recovered).map((name) => readFileSync(join(recovered, name), 'utf8'))).toEqual(torn)
+      expect(
+        torn.length === 0 ? [] : readdirSync(recovered).map((name) => readFileSync(join(recovered, name), 'utf8')),
+      ).toEqual(torn)
     }
   })
 
@@ -153,7 +171,18 @@ describe('TT-01: killed while appending', () => {
 })
 
 describe('EN-01: every line separator of Unicode', () => {
-  const separators = ['\u2028', '\u2029', '\u0085', '\u000b', '\u000c', '\u000d', '\u000a', '\u001c', '\u001d', '\u001e']
+  const separators = [
+    '\u2028',
+    '\u2029',
+    '\u0085',
+    '\u000b',
+    '\u000c',
+    '\u000d',
+    '\u000a',
+    '\u001c',
+    '\u001d',
+    '\u001e',
+  ]
 
   /** An event that holds `text` in every string that it has: keys, ids, payloads, nested values. */
   function everywhere(seq: number, text: string): SessionEvent {
@@ -163,7 +192,10 @@ describe('EN-01: every line separator of Unicode', () => {
 
   it('round-trips in every string slot, and raw ones of foreign writers are read', async () => {
     const root = scratch()
-    const events = [...separators.map((separator, seq) => everywhere(seq, `x${separator}y`)), everywhere(separators.length, separators.join(''))]
+    const events = [
+      ...separators.map((separator, seq) => everywhere(seq, `x${separator}y`)),
+      everywhere(separators.length, separators.join('')),
+    ]
     const store = jsonlPersistence({ root })
     const header = headerOf({ cwd: `/w${separators.join('')}`, agentPreset: separators.join('') })
     const handle = await store.create(header)
@@ -180,7 +212,8 @@ describe('EN-01: every line separator of Unicode', () => {
 
   it('no reader here knows any other line end', () => {
     const sources = join(import.meta.dirname, '..', 'src')
-    for (const name of readdirSync(sources)) expect(readFileSync(join(sources, name), 'utf8'), name).not.toMatch(/node:readline|\.split\(\/\\r/)
+    for (const name of readdirSync(sources))
+      expect(readFileSync(join(sources, name), 'utf8'), name).not.toMatch(/node:readline|\.split\(\/\\r/)
   })
 })
 
@@ -191,7 +224,10 @@ describe('FV-01: a log of a newer version', () => {
     plant(root, content)
     const store = jsonlPersistence({ root })
     for (const mode of ['read', 'write'] as const) {
-      await expect(store.open(id, mode)).rejects.toMatchObject({ code: 'header/newer-version', message: expect.stringContaining('written by a newer version: upgrade') as string })
+      await expect(store.open(id, mode)).rejects.toMatchObject({
+        code: 'header/newer-version',
+        message: expect.stringContaining('written by a newer version: upgrade') as string,
+      })
     }
     await expect(store.create(headerOf())).rejects.toMatchObject({ code: 'session/exists' })
     await expect(readDamagedLog({ root, id })).rejects.toMatchObject({ code: 'header/newer-version' })
@@ -209,7 +245,22 @@ describe('FV-01: a log of a newer version', () => {
 })
 
 describe('PS-01: hostile ids and links', () => {
-  const hostile = ['../../x', '/etc/x', 'a/../../b', '..\\x', 'x\0', '..', '.', '~', 'C:\\x', '\\\\host\\share', 'con', 'a'.repeat(10_000), '\ud800', 'a\nb']
+  const hostile = [
+    '../../x',
+    '/etc/x',
+    'a/../../b',
+    '..\\x',
+    'x\0',
+    '..',
+    '.',
+    '~',
+    'C:\\x',
+    '\\\\host\\share',
+    'con',
+    'a'.repeat(10_000),
+    '\ud800',
+    'a\nb',
+  ]
 
   it('no call leaves the root, whatever the id', async () => {
     const root = scratch()
@@ -227,7 +278,8 @@ describe('PS-01: hostile ids and links', () => {
     }
     await store.close()
     expect(calls.length).toBeGreaterThan(100)
-    for (const { path, target } of calls) for (const each of [path, target ?? root]) expect(each === root || each.startsWith(root + sep), each).toBe(true)
+    for (const { path, target } of calls)
+      for (const each of [path, target ?? root]) expect(each === root || each.startsWith(root + sep), each).toBe(true)
   })
 
   it('symbolic links below the root are not followed', async () => {
@@ -243,7 +295,10 @@ describe('PS-01: hostile ids and links', () => {
     symlinkSync(join(outside, 'session.v3.jsonl'), logPath(asLog))
     for (const root of [asProject, asSession, asLog]) {
       const store = jsonlPersistence({ root })
-      for (const mode of ['read', 'write'] as const) await expect(store.open(id, mode)).rejects.toMatchObject({ code: root === asProject ? 'session/not-found' : 'path/unsafe' })
+      for (const mode of ['read', 'write'] as const)
+        await expect(store.open(id, mode)).rejects.toMatchObject({
+          code: root === asProject ? 'session/not-found' : 'path/unsafe',
+        })
       await expect(store.create(headerOf())).rejects.toMatchObject({ code: 'path/unsafe' })
       const listed: SessionStat[] = []
       for await (const stat of store.list()) listed.push(stat)
@@ -264,7 +319,9 @@ describe('PS-01: hostile ids and links', () => {
     writeFileSync(logPath(root), '{"torn', { flag: 'a' })
     await store.open(id, 'write')
     const paths = ['.', ...(readdirSync(root, { recursive: true }) as string[])]
-    expect(paths.map((path) => path.split(sep).at(-1))).toEqual(expect.arrayContaining(['session.v3.jsonl', 'session.lock', 'session.owner', 'recovered', 'attachments']))
+    expect(paths.map((path) => path.split(sep).at(-1))).toEqual(
+      expect.arrayContaining(['session.v3.jsonl', 'session.lock', 'session.owner', 'recovered', 'attachments']),
+    )
     for (const path of paths) {
       const stat = lstatSync(join(root, path))
       expect((stat.mode & 0o777).toString(8), path).toBe(stat.isDirectory() ? '700' : '600')

@@ -28,15 +28,27 @@ async function listed(root: string): Promise<SessionStat[]> {
 describe('stat', () => {
   it('reads head and tail only', async () => {
     const root = scratch()
-    plant(root, `${headerLine}\n${record(0, 'the prompt')}\n${[1, 2, 3].map((seq) => `${systemRecord(seq, 4 * mebibyte)}\n`).join('')}${record(4)} \n`)
+    plant(
+      root,
+      `${headerLine}\n${record(0, 'the prompt')}\n${[1, 2, 3].map((seq) => `${systemRecord(seq, 4 * mebibyte)}\n`).join('')}${record(4)} \n`,
+    )
     const { fileSystem, calls } = spyFileSystem(nodeFileSystem)
-    expect(await jsonlPersistence({ root, fileSystem }).stat(id)).toMatchObject({ eventCount: 5, updatedAt: 1_004, firstPrompt: 'the prompt', byteLength: expect.any(Number) as number })
-    const read = calls.filter(({ operation }) => operation === 'read').reduce((sum, { args }) => sum + Number(args[2]), 0)
+    expect(await jsonlPersistence({ root, fileSystem }).stat(id)).toMatchObject({
+      eventCount: 5,
+      updatedAt: 1_004,
+      firstPrompt: 'the prompt',
+      byteLength: expect.any(Number) as number,
+    })
+    const read = calls
+      .filter(({ operation }) => operation === 'read')
+      .reduce((sum, { args }) => sum + Number(args[2]), 0)
     expect(read).toBeLessThan(mebibyte)
   })
 
   it('finds the first prompt behind lines of any length', async () => {
-    expect(await statOf(`${headerLine}\n${systemRecord(0, 9 * mebibyte)}\n${systemRecord(1, 10)}\n${record(2, 'behind')}\n`)).toMatchObject({ firstPrompt: 'behind', eventCount: 3 })
+    expect(
+      await statOf(`${headerLine}\n${systemRecord(0, 9 * mebibyte)}\n${systemRecord(1, 10)}\n${record(2, 'behind')}\n`),
+    ).toMatchObject({ firstPrompt: 'behind', eventCount: 3 })
   })
 
   it('takes the first prompt from the beginning of a message that is too long to parse', async () => {
@@ -47,22 +59,41 @@ describe('stat', () => {
   it('passes over what plugins and the model said, and over blocks without text', async () => {
     const plugin = record(0, 'not me').replace('"kind":"user"', '"kind":"plugin","plugin":"p"')
     const image = record(1).replace('{"type":"text","text":"m1"}', '{"type":"image","attachment":{}}')
-    expect(await statOf(`${headerLine}\n${plugin}\n${image}\n${record(2, 'me')}\n`)).toMatchObject({ firstPrompt: 'me' })
+    expect(await statOf(`${headerLine}\n${plugin}\n${image}\n${record(2, 'me')}\n`)).toMatchObject({
+      firstPrompt: 'me',
+    })
     expect(await statOf(`${headerLine}\n${plugin}\n`)).not.toHaveProperty('firstPrompt')
   })
 
   it('counts by the last record that is whole, whatever follows it', async () => {
     const log = `${headerLine}\n${record(0)}\n${record(1)}`
-    for (const [tail, count] of [['', 2], ['\n', 2], [' \n', 2], ['\n{"type":"us', 2], [`\n${'\0'.repeat(200_000)}`, 2], ['\n\n\n', 2], [`\n${record(2).slice(0, 30)}${record(2)}\n`, 3], ['\r\n', 2]] as const) {
-      expect(await statOf(log + tail), JSON.stringify(tail.slice(0, 40))).toMatchObject({ eventCount: count, updatedAt: 999 + count })
+    for (const [tail, count] of [
+      ['', 2],
+      ['\n', 2],
+      [' \n', 2],
+      ['\n{"type":"us', 2],
+      [`\n${'\0'.repeat(200_000)}`, 2],
+      ['\n\n\n', 2],
+      [`\n${record(2).slice(0, 30)}${record(2)}\n`, 3],
+      ['\r\n', 2],
+    ] as const) {
+      expect(await statOf(log + tail), JSON.stringify(tail.slice(0, 40))).toMatchObject({
+        eventCount: count,
+        updatedAt: 999 + count,
+      })
     }
     expect(await statOf(`${headerLine}\n`)).toMatchObject({ eventCount: 0, updatedAt: 1_000 })
     expect(await statOf(headerLine)).toMatchObject({ eventCount: 0 })
   })
 
   it('reads seq and time of a last record that is too long to parse from its beginning', async () => {
-    expect(await statOf(`${headerLine}\n${record(0)}\n${systemRecord(1, 2 * mebibyte)} \n`)).toMatchObject({ eventCount: 2, updatedAt: 1_001 })
-    expect(await statOf(`${headerLine}\n${record(0)}\n${systemRecord(1, 2 * mebibyte).slice(0, -1)}`)).toMatchObject({ eventCount: 1 })
+    expect(await statOf(`${headerLine}\n${record(0)}\n${systemRecord(1, 2 * mebibyte)} \n`)).toMatchObject({
+      eventCount: 2,
+      updatedAt: 1_001,
+    })
+    expect(await statOf(`${headerLine}\n${record(0)}\n${systemRecord(1, 2 * mebibyte).slice(0, -1)}`)).toMatchObject({
+      eventCount: 1,
+    })
   })
 
   it('knows no session where there is only an empty log', async () => {
@@ -85,7 +116,12 @@ describe('list', () => {
   it('leaves out what cannot be read and shows the rest', async () => {
     const root = scratch()
     plant(root, `${headerLine}\n${record(0)}\n`)
-    for (const [name, content] of [['newer', headerLine.replace('"version":3', '"version":4')], ['garbage', 'not json\n'], ['empty', ''], ['list', '[]\n']]) {
+    for (const [name, content] of [
+      ['newer', headerLine.replace('"version":3', '"version":4')],
+      ['garbage', 'not json\n'],
+      ['empty', ''],
+      ['list', '[]\n'],
+    ]) {
       mkdirSync(join(root, '_', name ?? ''))
       writeFileSync(join(root, '_', name ?? '', 'session.v3.jsonl'), content ?? '')
     }
@@ -101,7 +137,9 @@ describe('list', () => {
   it('shows every session of every project once', async () => {
     const root = scratch()
     const store = jsonlPersistence({ root })
-    const headers: SessionHeader[] = Array.from({ length: 25 }, (_, index) => headerOf({ id: sessionId(`s${index}`), createdAt: index, cwd: `/w/${index % 3}` }))
+    const headers: SessionHeader[] = Array.from({ length: 25 }, (_, index) =>
+      headerOf({ id: sessionId(`s${index}`), createdAt: index, cwd: `/w/${index % 3}` }),
+    )
     for (const header of headers) {
       const handle = await store.create(header)
       await handle.flush()

@@ -5,8 +5,24 @@ import { encodeSegment, projectKey, within } from '../src/paths.ts'
 /** Any UTF-16 string, lone surrogates included, with the troublemakers more often. */
 const anyString = fc.oneof(
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 300 }).map((units) => String.fromCharCode(...units)),
-  fc.string({ unit: fc.constantFrom('a', 'A', '~', 'u', 'h', '0', '4', '1', '.', '/', '\\', '\0', ' ', 'é', '\ud800') }),
-  fc.constantFrom('', '.', '..', 'con', 'CON', 'nul', 'com1', 'lpt9', 'aux', '~63on', '~', 'a'.repeat(200), 'a'.repeat(201)),
+  fc.string({
+    unit: fc.constantFrom('a', 'A', '~', 'u', 'h', '0', '4', '1', '.', '/', '\\', '\0', ' ', 'é', '\ud800'),
+  }),
+  fc.constantFrom(
+    '',
+    '.',
+    '..',
+    'con',
+    'CON',
+    'nul',
+    'com1',
+    'lpt9',
+    'aux',
+    '~63on',
+    '~',
+    'a'.repeat(200),
+    'a'.repeat(201),
+  ),
 )
 
 /** What case-insensitive, normalising file systems take for one name. */
@@ -29,7 +45,14 @@ describe('the encoding of ids', () => {
   })
 
   it('makes different segments of any two different strings', () => {
-    fc.assert(fc.property(anyString, anyString, (left, right) => (left === right) === (folded(encodeSegment(left)) === folded(encodeSegment(right)))), { numRuns: 5_000 })
+    fc.assert(
+      fc.property(
+        anyString,
+        anyString,
+        (left, right) => (left === right) === (folded(encodeSegment(left)) === folded(encodeSegment(right))),
+      ),
+      { numRuns: 5_000 },
+    )
   })
 
   it('makes one plain segment that every file system takes', () => {

@@ -15,8 +15,18 @@ describe('the first append', () => {
     expect(readdirSync(join(root, '_', 'a')).sort()).toEqual(['session.lock', 'session.owner'])
     calls.length = 0
     await handle.append(saidAll(0, 2))
-    const steps = calls.filter(({ operation }) => ['write', 'sync', 'link', 'syncDirectory', 'unlink'].includes(operation))
-    expect(steps.map(({ operation }) => operation)).toEqual(['write', 'sync', 'link', 'syncDirectory', 'syncDirectory', 'syncDirectory', 'unlink'])
+    const steps = calls.filter(({ operation }) =>
+      ['write', 'sync', 'link', 'syncDirectory', 'unlink'].includes(operation),
+    )
+    expect(steps.map(({ operation }) => operation)).toEqual([
+      'write',
+      'sync',
+      'link',
+      'syncDirectory',
+      'syncDirectory',
+      'syncDirectory',
+      'unlink',
+    ])
     expect(bytesOf(root).toString()).toBe(`${headerLine}\n${record(0)}\n${record(1)} \n`)
     expect(statSync(logPath(root)).nlink).toBe(1)
     await store.close()
@@ -61,7 +71,8 @@ describe('the first append', () => {
       await store.close()
       expect(bytesOf(root).toString()).toBe(`${headerLine}\n${record(0)} \n`)
       const recovered = join(root, '_', 'a', 'recovered')
-      if (content !== '') expect(readdirSync(recovered).map((name) => readFileSync(join(recovered, name), 'utf8'))).toEqual([content])
+      if (content !== '')
+        expect(readdirSync(recovered).map((name) => readFileSync(join(recovered, name), 'utf8'))).toEqual([content])
     }
   })
 
@@ -71,8 +82,16 @@ describe('the first append', () => {
       const layer = faultFileSystem(nodeFileSystem)
       const store = jsonlPersistence({ root, fileSystem: layer.fileSystem })
       const handle = await store.create(headerOf())
-      const fault = layer.inject({ operation, path: (path) => path.includes('.tmp') || operation === 'syncDirectory', code: 'EIO', times: 1 })
-      await expect(handle.append([said(0)]), operation).rejects.toMatchObject({ code: 'io/write', cause: { code: 'EIO' } })
+      const fault = layer.inject({
+        operation,
+        path: (path) => path.includes('.tmp') || operation === 'syncDirectory',
+        code: 'EIO',
+        times: 1,
+      })
+      await expect(handle.append([said(0)]), operation).rejects.toMatchObject({
+        code: 'io/write',
+        cause: { code: 'EIO' },
+      })
       expect(fault.struck).toBe(1)
       expect(handle.status).toBe('degraded')
       expect(readdirSync(join(root, '_', 'a')).sort()).toEqual(['session.lock', 'session.owner'])
@@ -117,7 +136,10 @@ describe('a write', () => {
     change(logPath(root))
     if (name.includes('replaced')) await nodeFileSystem.rename(`${logPath(root)}.new`, logPath(root))
     const before = bytesOf(root)
-    await expect(handle.append([said(1)])).rejects.toMatchObject({ name: 'SessionConflictError', code: 'session/conflict' })
+    await expect(handle.append([said(1)])).rejects.toMatchObject({
+      name: 'SessionConflictError',
+      code: 'session/conflict',
+    })
     expect(handle.status).toBe('poisoned')
     await expect(handle.append([said(1)])).rejects.toMatchObject({ code: 'handle/poisoned' })
     await store.close()
@@ -136,7 +158,11 @@ describe('a write', () => {
     fault.heal()
     calls.length = 0
     await handle.append([said(1)])
-    expect(calls.map(({ operation }) => operation).filter((operation) => ['truncate', 'write', 'datasync'].includes(operation))).toEqual(['datasync', 'write', 'datasync'])
+    expect(
+      calls
+        .map(({ operation }) => operation)
+        .filter((operation) => ['truncate', 'write', 'datasync'].includes(operation)),
+    ).toEqual(['datasync', 'write', 'datasync'])
     await store.close()
   })
 })

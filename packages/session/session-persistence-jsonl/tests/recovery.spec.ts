@@ -12,12 +12,14 @@ import { headerLine, record, said, saidAll } from './support.ts'
 function memoryFile(content: Buffer, maxRead = Infinity): OpenFile {
   const refuse = (): Promise<never> => Promise.reject(new Error('not written by a reader'))
   return {
-    read: (buffer, offset, length, position) => Promise.resolve(content.copy(buffer, offset, position, position + Math.min(length, maxRead))),
+    read: (buffer, offset, length, position) =>
+      Promise.resolve(content.copy(buffer, offset, position, position + Math.min(length, maxRead))),
     write: refuse,
     datasync: refuse,
     sync: refuse,
     truncate: refuse,
-    stat: () => Promise.resolve({ kind: 'file', dev: 1n, ino: 1n, size: content.length, mtimeMs: 0 } satisfies FileStat),
+    stat: () =>
+      Promise.resolve({ kind: 'file', dev: 1n, ino: 1n, size: content.length, mtimeMs: 0 } satisfies FileStat),
     tryLock: refuse,
     close: () => Promise.resolve(),
   }
@@ -37,7 +39,9 @@ function logOf(...batches: readonly (readonly number[])[]): Buffer {
 
 describe('framing', () => {
   it('ends lines at byte 0x0A and nowhere else, however the reads fall', async () => {
-    const bytes = fc.array(fc.oneof(fc.constant(0x0a), fc.constant(0x0d), fc.integer({ min: 0, max: 255 })), { maxLength: 200 }).map((list) => Buffer.from(list))
+    const bytes = fc
+      .array(fc.oneof(fc.constant(0x0a), fc.constant(0x0d), fc.integer({ min: 0, max: 255 })), { maxLength: 200 })
+      .map((list) => Buffer.from(list))
     await fc.assert(
       fc.asyncProperty(bytes, fc.integer({ min: 1, max: 50 }), async (content, maxRead) => {
         const lines: Buffer[] = []
@@ -47,8 +51,12 @@ describe('framing', () => {
           starts.push(start)
         })
         expect(Buffer.concat(lines)).toEqual(content)
-        expect(lines.every((line, index) => line.indexOf(0x0a) === line.length - 1 || index === lines.length - 1)).toBe(true)
-        expect(starts).toEqual(lines.map((_, index) => lines.slice(0, index).reduce((sum, { length }) => sum + length, 0)))
+        expect(lines.every((line, index) => line.indexOf(0x0a) === line.length - 1 || index === lines.length - 1)).toBe(
+          true,
+        )
+        expect(starts).toEqual(
+          lines.map((_, index) => lines.slice(0, index).reduce((sum, { length }) => sum + length, 0)),
+        )
       }),
     )
   })
@@ -59,7 +67,8 @@ describe('framing', () => {
 })
 
 describe('a damaged line', () => {
-  const kinds = (line: string): string[] => splitLine(Buffer.from(line)).map(({ kind, start, end }) => `${kind} ${line.slice(start, end)}`)
+  const kinds = (line: string): string[] =>
+    splitLine(Buffer.from(line)).map(({ kind, start, end }) => `${kind} ${line.slice(start, end)}`)
   const whole = record(5)
 
   it('yields a record behind any stub of it, unless the stub may go on with it', () => {
@@ -79,18 +88,38 @@ describe('a damaged line', () => {
 
   it('yields nothing for a record that was torn inside its payload, whatever that quotes', () => {
     const quoting = JSON.stringify({ ...said(5), data: { quoted: said(5), list: [said(5)], text: record(5) } })
-    for (let cut = 1; cut < quoting.length; cut += 1) expect(kinds(quoting.slice(0, cut))).toEqual([`stub ${quoting.slice(0, cut)}`])
+    for (let cut = 1; cut < quoting.length; cut += 1)
+      expect(kinds(quoting.slice(0, cut))).toEqual([`stub ${quoting.slice(0, cut)}`])
   })
 
   it('is taken apart without gap or overlap, whatever it holds', () => {
-    const bit = fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'u', '1', 'true', 'nul', ' ', '\0', whole, whole.slice(0, 40), 'é')
+    const bit = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      '"',
+      ':',
+      ',',
+      '\\',
+      'u',
+      '1',
+      'true',
+      'nul',
+      ' ',
+      '\0',
+      whole,
+      whole.slice(0, 40),
+      'é',
+    )
     fc.assert(
       fc.property(fc.array(bit, { maxLength: 30 }), (bits) => {
         const bytes = Buffer.from(bits.join(''))
         const pieces = splitLine(bytes)
         expect(pieces.map(({ start }) => start)).toEqual([0, ...pieces.map(({ end }) => end)].slice(0, pieces.length))
         expect(pieces.at(-1)?.end ?? 0).toBe(bytes.length)
-        for (const { kind, start, end } of pieces) if (kind === 'nul') expect(bytes.subarray(start, end).every((byte) => byte === 0)).toBe(true)
+        for (const { kind, start, end } of pieces)
+          if (kind === 'nul') expect(bytes.subarray(start, end).every((byte) => byte === 0)).toBe(true)
       }),
       { numRuns: 2_000 },
     )
@@ -101,7 +130,16 @@ describe('harmless noise', () => {
   /** Noise that may stand before record `next`, given that all before it are there. */
   const noise = (next: number): fc.Arbitrary<string> =>
     fc.oneof(
-      fc.constantFrom('\n', '\r\n', ' \n', '\0\0\0\n', '\0'.repeat(400), 'garbage\n', '{"type":"user/mess\n', `${headerLine}\n`),
+      fc.constantFrom(
+        '\n',
+        '\r\n',
+        ' \n',
+        '\0\0\0\n',
+        '\0'.repeat(400),
+        'garbage\n',
+        '{"type":"user/mess\n',
+        `${headerLine}\n`,
+      ),
       fc.nat({ max: Math.max(0, next - 1) }).map((seq) => (next === 0 ? '\n' : `${record(seq)}\n`)),
       fc.integer({ min: 1, max: 30 }).map((cut) => record(next).slice(0, cut)),
     )
@@ -117,8 +155,15 @@ describe('harmless noise', () => {
           const head = first === '' || first.endsWith('\n') || second === '' ? first : `${first}\n`
           return `${head}${second}${record(seq)}${isMarked ? ' ' : ''}\n`
         })
-        const verdict = await judge(`${headerLine}${isMarked ? ' ' : ''}\n${lines.join('')}${record(count)}${isMarked ? ' ' : ''}\n`)
-        expect(verdict).toMatchObject({ kind: 'good', events: saidAll(0, count + 1), torn: undefined, lacksNewline: false })
+        const verdict = await judge(
+          `${headerLine}${isMarked ? ' ' : ''}\n${lines.join('')}${record(count)}${isMarked ? ' ' : ''}\n`,
+        )
+        expect(verdict).toMatchObject({
+          kind: 'good',
+          events: saidAll(0, count + 1),
+          torn: undefined,
+          lacksNewline: false,
+        })
         const isClean = before.every((parts) => parts.length === 0)
         expect(verdict.kind === 'good' && verdict.ranges.length === 0).toBe(isClean)
       }),
@@ -129,7 +174,14 @@ describe('harmless noise', () => {
   it('may be a whole batch that was written twice', async () => {
     const once = frameBatch([2, 3].map((seq) => Buffer.from(record(seq))))
     const verdict = await judge(Buffer.concat([logOf([0, 1], [2, 3]), once, frameBatch([Buffer.from(record(4))])]))
-    expect(verdict).toMatchObject({ kind: 'good', events: saidAll(0, 5), ranges: [{ kind: 'repeat', seq: 2 }, { kind: 'repeat', seq: 3 }] })
+    expect(verdict).toMatchObject({
+      kind: 'good',
+      events: saidAll(0, 5),
+      ranges: [
+        { kind: 'repeat', seq: 2 },
+        { kind: 'repeat', seq: 3 },
+      ],
+    })
   })
 
   it('includes -0, which is read as 0', async () => {
@@ -137,8 +189,9 @@ describe('harmless noise', () => {
       const line = record(0).replace('"content"', `"n":[${zero}],"content"`)
       const verdict = await judge(`${headerLine}\n${line}\n`)
       expect(verdict).toMatchObject({ kind: 'good', ranges: [{ kind: 'negative-zero', seq: 0 }] })
-      if (verdict.kind === 'good') expect(JSON.stringify(verdict.events[0])).toBe(record(0).replace('"content"', '"n":[0],"content"'))
-      if (verdict.kind === 'good') expect(Object.is((verdict.events[0]?.data as { n?: number[] }).n?.[0], 0)).toBe(true)
+      if (verdict.kind === 'good')
+        expect(JSON.stringify(verdict.events[0])).toBe(record(0).replace('"content"', '"n":[0],"content"'))
+      if (verdict.kind === 'good') expect(verdict.events[0]?.data).toHaveProperty('n', [0])
     }
   })
 })
@@ -150,7 +203,14 @@ describe('a torn tail', () => {
     for (let size = headerLine.length; size <= log.length; size += 1) {
       const verdict = await judge(log.subarray(0, size))
       const count = ends.filter((end) => end <= size).length
-      expect(verdict).toMatchObject({ kind: 'good', events: saidAll(0, count), lacksNewline: size > 0 && log[size - 1] !== 0x0a && (ends.includes(size) || ends.includes(size - 1) || size <= headerLine.length + 1) })
+      expect(verdict).toMatchObject({
+        kind: 'good',
+        events: saidAll(0, count),
+        lacksNewline:
+          size > 0 &&
+          log[size - 1] !== 0x0a &&
+          (ends.includes(size) || ends.includes(size - 1) || size <= headerLine.length + 1),
+      })
     }
   })
 
@@ -167,22 +227,61 @@ describe('a torn tail', () => {
     lost.fill(0, 4096, 8192)
     expect(await judge(lost)).toMatchObject({ kind: 'good', torn: { end: log.length } })
     const followed = Buffer.concat([lost, frameBatch([Buffer.from(record(5))])])
-    expect(await judge(followed), 'a later batch proves that it was acknowledged').toMatchObject({ kind: 'corrupt', seq: 3 })
+    expect(await judge(followed), 'a later batch proves that it was acknowledged').toMatchObject({
+      kind: 'corrupt',
+      seq: 3,
+    })
     const scratched = Buffer.from(log)
     scratched.fill(0, 4_100, 5_000)
     expect(await judge(scratched), 'no page begins or ends there').toMatchObject({ kind: 'corrupt', seq: 3 })
   })
 
   it('is in a log without marks only what follows the last newline, or the last good record', async () => {
-    expect(await judge(`${headerLine}\n${record(0)}\n{"typ`)).toMatchObject({ kind: 'good', events: [said(0)], torn: {} })
-    expect(await judge(`${headerLine}\n${record(0)}\n{"typ\n`)).toMatchObject({ kind: 'good', events: [said(0)], torn: {} })
+    expect(await judge(`${headerLine}\n${record(0)}\n{"typ`)).toMatchObject({
+      kind: 'good',
+      events: [said(0)],
+      torn: {},
+    })
+    expect(await judge(`${headerLine}\n${record(0)}\n{"typ\n`)).toMatchObject({
+      kind: 'good',
+      events: [said(0)],
+      torn: {},
+    })
     expect(await judge(`${headerLine}\n${record(0)}\n{"typ\n${record(2)}\n`)).toMatchObject({ kind: 'corrupt', seq: 1 })
   })
 
   it('is a last line that holds a record behind a stub: it is whole or torn, never split', async () => {
     const line = record(1).slice(0, 30) + record(1)
-    expect(await judge(Buffer.concat([logOf([0]), Buffer.from(line)]))).toMatchObject({ kind: 'good', events: [said(0)], torn: {} })
-    expect(await judge(Buffer.concat([logOf([0]), Buffer.from(`${line}\n`)])), 'no next record continues from it').toMatchObject({ kind: 'good', events: [said(0)], torn: {} })
+    expect(await judge(Buffer.concat([logOf([0]), Buffer.from(line)]))).toMatchObject({
+      kind: 'good',
+      events: [said(0)],
+      torn: {},
+    })
+    expect(
+      await judge(Buffer.concat([logOf([0]), Buffer.from(`${line}\n`)])),
+      'no next record continues from it',
+    ).toMatchObject({ kind: 'good', events: [said(0)], torn: {} })
+  })
+})
+
+describe('a whole last record without its newline', () => {
+  it.each([1, 3, 9])('that does not continue the log (seq %i after 1) is a torn tail', async (seq) => {
+    const log = logOf([0], [1])
+    const verdict = await judge(Buffer.concat([log, Buffer.from(record(seq, 'other'))]))
+    expect(verdict).toMatchObject({
+      kind: 'good',
+      events: saidAll(0, 2),
+      torn: { start: log.length },
+      lacksNewline: false,
+    })
+  })
+})
+
+describe('a torn line that begins with a record read before', () => {
+  it.each(['', '\n'])('is taken out whole, so that what is left ends in a newline (ending %j)', async (ending) => {
+    const log = logOf([0], [1])
+    const verdict = await judge(Buffer.concat([log, Buffer.from(record(1) + record(2).slice(0, 20) + ending)]))
+    expect(verdict).toMatchObject({ kind: 'good', events: saidAll(0, 2), torn: { start: log.length } })
   })
 })
 
@@ -192,7 +291,11 @@ describe('corruption', () => {
     for (const seq of [0, 1, 2, 3, 4]) {
       const [line = ''] = log.split('\n').filter((each) => each.startsWith(record(seq)))
       const verdict = await judge(log.replace(`${line}\n`, ''))
-      expect(verdict).toMatchObject({ kind: 'corrupt', seq, what: `seq ${seq} is missing, ${seq + 1} follows ${seq - 1}` })
+      expect(verdict).toMatchObject({
+        kind: 'corrupt',
+        seq,
+        what: `seq ${seq} is missing, ${seq + 1} follows ${seq - 1}`,
+      })
     }
   })
 
@@ -207,7 +310,12 @@ describe('corruption', () => {
 
   it('is a seq that is there twice with different content', async () => {
     const other = frameBatch([Buffer.from(record(1, 'other'))])
-    expect(await judge(Buffer.concat([logOf([0], [1], [2]), other]))).toMatchObject({ kind: 'corrupt', seq: 1, line: 5, what: 'seq 1 is there twice with different content' })
+    expect(await judge(Buffer.concat([logOf([0], [1], [2]), other]))).toMatchObject({
+      kind: 'corrupt',
+      seq: 1,
+      line: 5,
+      what: 'seq 1 is there twice with different content',
+    })
   })
 
   it('is a changed byte in a string that is no UTF-8 any more', async () => {
@@ -219,14 +327,23 @@ describe('corruption', () => {
 
 describe('an empty log', () => {
   it('is one whose header line is torn and that holds no event', async () => {
-    for (const content of ['', headerLine.slice(0, 20), '\0\0\0\0', `${headerLine.slice(0, 20)}\n`]) expect(await judge(content)).toEqual({ kind: 'empty' })
-    expect(await judge(`${headerLine.slice(0, 20)}\n${record(0)}\n`)).toMatchObject({ kind: 'corrupt', line: 1, seq: undefined })
+    for (const content of ['', headerLine.slice(0, 20), '\0\0\0\0', `${headerLine.slice(0, 20)}\n`])
+      expect(await judge(content)).toEqual({ kind: 'empty' })
+    expect(await judge(`${headerLine.slice(0, 20)}\n${record(0)}\n`)).toMatchObject({
+      kind: 'corrupt',
+      line: 1,
+      seq: undefined,
+    })
     expect(await judge(headerLine)).toMatchObject({ kind: 'good', events: [], lacksNewline: true })
   })
 })
 
 describe('foreign line ends', () => {
   it('are tolerated, a byte order mark too', async () => {
-    expect(await judge(`\ufeff${headerLine}\r\n${record(0)}\r\n${record(1)}\r\n`)).toMatchObject({ kind: 'good', events: saidAll(0, 2), ranges: [] })
+    expect(await judge(`\ufeff${headerLine}\r\n${record(0)}\r\n${record(1)}\r\n`)).toMatchObject({
+      kind: 'good',
+      events: saidAll(0, 2),
+      ranges: [],
+    })
   })
 })

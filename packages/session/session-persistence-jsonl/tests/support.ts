@@ -1,7 +1,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { messageId, sessionId, sessionSeq, stringifyEvent, stringifyHeader, type SessionEvent, type SessionHeader } from '@palimpsest/session'
+import {
+  messageId,
+  sessionId,
+  sessionSeq,
+  stringifyEvent,
+  stringifyHeader,
+  type SessionEvent,
+  type SessionHeader,
+} from '@palimpsest/session'
 import { afterAll } from 'vitest'
 
 export const id = sessionId('a')

@@ -1,6 +1,14 @@
-import { messageId, Session, sessionId, sessionSeq, toolCallId, type AttachmentRef, type SessionEvent, type SessionHeader } from '@palimpsest/session'
+import {
+  Session,
+  sessionId,
+  sessionSeq,
+  type AttachmentRef,
+  type SessionEvent,
+  type SessionHeader,
+} from '@palimpsest/session'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SessionHandle, SessionPersistence, SessionStat } from './contract.ts'
+import { all, headerOf, interrupted, said, saidAll } from './contract-samples.ts'
+import type { SessionHandle, SessionPersistence } from './contract.ts'
 
 /** One storage under test, empty at first. */
 export interface PersistenceHarness {
@@ -10,52 +18,13 @@ export interface PersistenceHarness {
   dispose(): Promise<void>
 }
 
-function headerOf(id: string, more: Partial<SessionHeader> = {}): SessionHeader {
-  return { format: 'palimpsest', version: 3, id: sessionId(id), createdAt: 1_000, isSeeded: false, delegationDepth: 0, ...more }
-}
-
-function said(seq: number, text = `message ${seq}`): SessionEvent {
-  return {
-    type: 'user/message',
-    seq: sessionSeq(seq),
-    time: 1_000 + seq,
-    surfaceOp: 'append',
-    data: { id: messageId(`u${seq}`), role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } },
-  }
-}
-
-function saidAll(from: number, count: number): SessionEvent[] {
-  return Array.from({ length: count }, (_, index) => said(from + index))
-}
-
-/** A turn that was cut off: one call whose tool began, one whose tool did not. */
-function interrupted(): SessionEvent[] {
-  const at = (seq: number): { seq: ReturnType<typeof sessionSeq>; time: number } => ({ seq: sessionSeq(seq), time: 2_000 + seq })
-  const call = (id: string): { type: 'tool-call'; id: ReturnType<typeof toolCallId>; name: string; arguments: string } => ({ type: 'tool-call', id: toolCallId(id), name: 'run', arguments: '{}' })
-  return [
-    { type: 'turn/start', ...at(0), data: { turn: 1 } },
-    said(1),
-    { type: 'step/start', ...at(2), data: { turn: 1, step: 1 } },
-    {
-      type: 'assistant/message',
-      ...at(3),
-      surfaceOp: 'append',
-      data: { turn: 1, step: 1, stream: [], message: { id: messageId('a3'), role: 'assistant', content: [call('c1'), call('c2')], source: { kind: 'model', provider: 'p', model: 'm' } } },
-    },
-    { type: 'tool/call', ...at(4), data: { turn: 1, step: 1, callId: toolCallId('c1'), name: 'run', arguments: '{}' } },
-  ]
-}
-
-async function all(stats: AsyncIterable<SessionStat>): Promise<SessionStat[]> {
-  const found: SessionStat[] = []
-  for await (const stat of stats) found.push(stat)
-  return found
-}
-
 /**
  * Holds a backend to SPEC 5.1. Call it at the top level of a vitest file; `factory` makes a fresh storage for each test.
  */
-export function runPersistenceContract(name: string, factory: () => PersistenceHarness | Promise<PersistenceHarness>): void {
+export function runPersistenceContract(
+  name: string,
+  factory: () => PersistenceHarness | Promise<PersistenceHarness>,
+): void {
   describe(`${name} keeps the persistence contract`, () => {
     let harness: PersistenceHarness
     let opened: SessionPersistence[] = []
@@ -76,7 +45,8 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       await harness.dispose()
     })
 
-    const create = (id = 'a', more: Partial<SessionHeader> = {}): Promise<SessionHandle> => store.create(headerOf(id, more))
+    const create = (id = 'a', more: Partial<SessionHeader> = {}): Promise<SessionHandle> =>
+      store.create(headerOf(id, more))
     const stored = async (id = 'a', events: readonly SessionEvent[] = saidAll(0, 3)): Promise<void> => {
       const handle = await create(id)
       await handle.append(events)
@@ -123,7 +93,10 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       })
 
       it('keeps every member of the header, unknown ones too', async () => {
-        const header = { ...headerOf('a', { cwd: '/w', parentSession: sessionId('p'), isSeeded: true, delegationDepth: 2 }), colour: { of: ['tea'] } }
+        const header = {
+          ...headerOf('a', { cwd: '/w', parentSession: sessionId('p'), isSeeded: true, delegationDepth: 2 }),
+          colour: { of: ['tea'] },
+        }
         await (await store.create(header)).flush()
         expect((await read()).header).toEqual(header)
       })
@@ -141,7 +114,11 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       it('refuses a batch that does not start at the next seq, and writes nothing', async () => {
         const handle = await create()
         await handle.append(saidAll(0, 2))
-        for (const seq of [0, 1, 3]) await expect(handle.append([said(seq)])).rejects.toMatchObject({ code: 'session/conflict', name: 'SessionConflictError' })
+        for (const seq of [0, 1, 3])
+          await expect(handle.append([said(seq)])).rejects.toMatchObject({
+            code: 'session/conflict',
+            name: 'SessionConflictError',
+          })
         await expect(handle.append([said(2), said(4)])).rejects.toMatchObject({ code: 'session/conflict' })
         expect((await read()).stored.events).toEqual(saidAll(0, 2))
         await handle.append([said(2)])
@@ -150,7 +127,12 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
 
       it('queues calls in call order and checks their seqs at once', async () => {
         const handle = await create()
-        const calls = [handle.append([said(0)]), handle.append(saidAll(1, 2)), handle.append([said(1)]), handle.append([said(3)])]
+        const calls = [
+          handle.append([said(0)]),
+          handle.append(saidAll(1, 2)),
+          handle.append([said(1)]),
+          handle.append([said(3)]),
+        ]
         expect(handle.nextSeq).toBe(4)
         const results = await Promise.allSettled(calls)
         expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
@@ -159,7 +141,12 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
 
       it('refuses an event without a valid envelope', async () => {
         const handle = await create()
-        for (const bad of [{ ...said(0), seq: -1 }, { ...said(0), time: 0.5 }, { ...said(0), type: '' }, { ...said(0), data: [] }]) {
+        for (const bad of [
+          { ...said(0), seq: -1 },
+          { ...said(0), time: 0.5 },
+          { ...said(0), type: '' },
+          { ...said(0), data: [] },
+        ]) {
           await expect(handle.append([bad as unknown as SessionEvent])).rejects.toMatchObject({ code: 'event/invalid' })
         }
         expect(handle.status).toBe('ok')
@@ -167,7 +154,13 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       })
 
       it('keeps unknown types and unknown nested members', async () => {
-        const event = { type: 'x/unknown', seq: 0, time: 5, ignorable: true, data: { deep: [{ er: null }], ['__proto__']: 1 } } as unknown as SessionEvent
+        const event = {
+          type: 'x/unknown',
+          seq: 0,
+          time: 5,
+          ignorable: true,
+          data: { deep: [{ er: null }], ['__proto__']: 1 },
+        } as unknown as SessionEvent
         const handle = await create()
         await handle.append([event])
         const [found] = (await read()).stored.events
@@ -207,7 +200,10 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       it('has one writer', async () => {
         await stored()
         const writer = await store.open(sessionId('a'), 'write')
-        await expect(open().open(sessionId('a'), 'write')).rejects.toMatchObject({ code: 'session/locked', name: 'SessionLockedError' })
+        await expect(open().open(sessionId('a'), 'write')).rejects.toMatchObject({
+          code: 'session/locked',
+          name: 'SessionLockedError',
+        })
         await expect(store.open(sessionId('a'), 'write')).rejects.toMatchObject({ code: 'session/locked' })
         await writer.close()
         await (await open().open(sessionId('a'), 'write')).close()
@@ -257,20 +253,46 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       })
 
       it('counts its inherited events', async () => {
-        const seed: SessionEvent = { type: 'session/end-seed', seq: sessionSeq(2), time: 1_002, data: { inherited: true } }
+        const seed: SessionEvent = {
+          type: 'session/end-seed',
+          seq: sessionSeq(2),
+          time: 1_002,
+          data: { inherited: true },
+        }
         await stored('a', [...saidAll(0, 2), seed, said(3)])
         expect((await read()).stored.inheritedEventCount).toBe(2)
       })
 
       it('that is not stored is not found', async () => {
         const id = sessionId('nobody')
-        for (const mode of ['read', 'write'] as const) await expect(store.open(id, mode)).rejects.toMatchObject({ code: 'session/not-found' })
+        for (const mode of ['read', 'write'] as const)
+          await expect(store.open(id, mode)).rejects.toMatchObject({ code: 'session/not-found' })
         await expect(store.delete(id)).rejects.toMatchObject({ code: 'session/not-found' })
         expect(await store.stat(id)).toBeUndefined()
       })
 
       it('may have any id', async () => {
-        const ids = ['..', '.', '../../x', '/etc/x', 'a/../../b', '..\\x', 'x\0', 'A', 'a', 'con', 'CON.txt', ' ', 'é', 'e\u0301', '\ud800', '\udfff', 'x'.repeat(5_000), `${'x'.repeat(5_000)}y`, '~41']
+        const ids = [
+          '..',
+          '.',
+          '../../x',
+          '/etc/x',
+          'a/../../b',
+          '..\\x',
+          'x\0',
+          'A',
+          'a',
+          'con',
+          'CON.txt',
+          ' ',
+          'é',
+          'e\u0301',
+          '\ud800',
+          '\udfff',
+          'x'.repeat(5_000),
+          `${'x'.repeat(5_000)}y`,
+          '~41',
+        ]
         for (const id of ids) {
           const handle = await create(id)
           await handle.append([said(0, id)])
@@ -285,7 +307,12 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
     describe('stat and list', () => {
       it('tell header, events, last time and first prompt', async () => {
         await stored('a', [said(0, '  Fix\n the   build '), said(1), said(2)])
-        expect(await store.stat(sessionId('a'))).toMatchObject({ header: headerOf('a'), eventCount: 3, updatedAt: 1_002, firstPrompt: 'Fix the build' })
+        expect(await store.stat(sessionId('a'))).toMatchObject({
+          header: headerOf('a'),
+          eventCount: 3,
+          updatedAt: 1_002,
+          firstPrompt: 'Fix the build',
+        })
       })
 
       it('show a new revision after each change and no other', async () => {
@@ -298,12 +325,21 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       })
 
       it('list the newest first', async () => {
-        for (const [id, count] of [['old', 1], ['new', 9], ['middle', 4]] as const) await stored(id, saidAll(0, count))
+        for (const [id, count] of [
+          ['old', 1],
+          ['new', 9],
+          ['middle', 4],
+        ] as const)
+          await stored(id, saidAll(0, count))
         expect((await all(store.list())).map(({ header }) => header.id)).toEqual(['new', 'middle', 'old'])
       })
 
       it('narrow by working directory and parent', async () => {
-        for (const [id, more] of [['a', { cwd: '/w' }], ['b', { cwd: '/v', parentSession: sessionId('a') }], ['c', {}]] as const) {
+        for (const [id, more] of [
+          ['a', { cwd: '/w' }],
+          ['b', { cwd: '/v', parentSession: sessionId('a') }],
+          ['c', {}],
+        ] as const) {
           await (await create(id, more)).flush()
         }
         expect((await all(store.list({ cwd: '/w' }))).map(({ header }) => header.id)).toEqual(['a'])
@@ -316,10 +352,14 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
 
       it('come back as they were put, and are one where their bytes are', async () => {
         const handle = await create()
-        const ref = await store.attachments(sessionId('a')).put(bytes, { mediaType: 'image/png', width: 3, name: 'shot.png' })
+        const ref = await store
+          .attachments(sessionId('a'))
+          .put(bytes, { mediaType: 'image/png', width: 3, name: 'shot.png' })
         expect(ref).toMatchObject({ mediaType: 'image/png', bytes: 3_000, width: 3, name: 'shot.png' })
         expect(ref.attachmentId).toMatch(/^sha256:[0-9a-f]{64}$/)
-        expect((await store.attachments(sessionId('a')).put(bytes, { mediaType: 'image/png' })).attachmentId).toBe(ref.attachmentId)
+        expect((await store.attachments(sessionId('a')).put(bytes, { mediaType: 'image/png' })).attachmentId).toBe(
+          ref.attachmentId,
+        )
         await handle.append([said(0)])
         await handle.close()
         const found = open().attachments(sessionId('a'))
@@ -335,7 +375,9 @@ export function runPersistenceContract(name: string, factory: () => PersistenceH
       })
 
       it('of a session that does not exist are refused', async () => {
-        await expect(store.attachments(sessionId('nobody')).put(bytes, { mediaType: 'image/png' })).rejects.toMatchObject({ code: 'session/not-found' })
+        await expect(
+          store.attachments(sessionId('nobody')).put(bytes, { mediaType: 'image/png' }),
+        ).rejects.toMatchObject({ code: 'session/not-found' })
       })
     })
 

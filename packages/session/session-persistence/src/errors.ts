@@ -70,7 +70,8 @@ export class SessionLockedError extends PersistenceError {
   readonly host: string | undefined
 
   constructor(id: SessionId, holder: { readonly pid?: number | undefined; readonly host?: string | undefined } = {}) {
-    const who = holder.pid === undefined ? 'another writer' : `process ${holder.pid} on ${holder.host ?? 'an unknown host'}`
+    const who =
+      holder.pid === undefined ? 'another writer' : `process ${holder.pid} on ${holder.host ?? 'an unknown host'}`
     super('session/locked', `session ${JSON.stringify(id)} is held by ${who}: close it there, or open it to read`)
     this.pid = holder.pid
     this.host = holder.host

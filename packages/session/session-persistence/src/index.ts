@@ -15,6 +15,7 @@ export type {
 } from './contract.ts'
 export { memoryPersistence } from './memory.ts'
 export type { MemoryShelves } from './memory.ts'
+export { promptLine } from './prompt.ts'
 export { persistSession } from './write-behind.ts'
 export type { PersistSessionOptions, PersistedSession } from './write-behind.ts'
 export { WriteQueue } from './write-queue.ts'

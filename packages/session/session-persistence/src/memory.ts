@@ -1,8 +1,23 @@
 import { createHash } from 'node:crypto'
-import { countInherited, interruptedTurnClosers, parseSessionHeader, stringifyEvent, stringifyHeader } from '@palimpsest/session'
+import {
+  countInherited,
+  interruptedTurnClosers,
+  parseSessionHeader,
+  stringifyEvent,
+  stringifyHeader,
+} from '@palimpsest/session'
 import type { SessionEvent, SessionHeader, SessionId } from '@palimpsest/session'
-import type { AttachmentStore, HandleStatus, OpenedSession, SessionHandle, SessionPersistence, SessionQuery, SessionStat } from './contract.ts'
+import type {
+  AttachmentStore,
+  HandleStatus,
+  OpenedSession,
+  SessionHandle,
+  SessionPersistence,
+  SessionQuery,
+  SessionStat,
+} from './contract.ts'
 import { PersistenceError, SessionLockedError } from './errors.ts'
+import { promptLine } from './prompt.ts'
 import { WriteQueue } from './write-queue.ts'
 
 interface Shelf {
@@ -22,8 +37,10 @@ function eventsOf(shelf: Shelf): SessionEvent[] {
 
 function statOf(shelf: Shelf): SessionStat {
   const { header, lines } = shelf
-  const prompt = eventsOf(shelf).find((event) => event.type === 'user/message' && event.data.source.kind === 'user') as { data: { content: { text?: string }[] } } | undefined
-  const text = prompt?.data.content.find((block) => block.text !== undefined)?.text?.replace(/\s+/g, ' ').trim()
+  const prompt = eventsOf(shelf).find((event) => event.type === 'user/message' && event.data.source.kind === 'user') as
+    | { data: { content: { text?: string }[] } }
+    | undefined
+  const firstPrompt = promptLine(prompt?.data.content.find((block) => block.text !== undefined)?.text ?? '')
   const digest = createHash('sha256').update(lines.join('\n')).digest('hex')
   return {
     header,
@@ -31,7 +48,7 @@ function statOf(shelf: Shelf): SessionStat {
     byteLength: lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0),
     updatedAt: eventsOf(shelf).at(-1)?.time ?? header.createdAt,
     revision: `${lines.length}-${digest.slice(0, 16)}`,
-    ...(text === undefined || text === '' ? {} : { firstPrompt: [...text].slice(0, 200).join('') }),
+    ...(firstPrompt === undefined ? {} : { firstPrompt }),
   }
 }
 
@@ -69,7 +86,10 @@ class MemoryHandle implements SessionHandle {
   }
 
   append(events: readonly SessionEvent[]): Promise<void> {
-    if (this.#isReader && this.status !== 'closed') return Promise.reject(new PersistenceError('handle/read-only', 'the session was opened to read: open it to write'))
+    if (this.#isReader && this.status !== 'closed')
+      return Promise.reject(
+        new PersistenceError('handle/read-only', 'the session was opened to read: open it to write'),
+      )
     return this.#queue.append(events)
   }
 
@@ -109,7 +129,8 @@ class MemoryPersistence implements SessionPersistence {
     this.#requireOpen()
     const checked = checkedHeader(header)
     const before = this.#shelves.get(checked.id)
-    if (before?.isStored === true) throw new PersistenceError('session/exists', `session ${JSON.stringify(checked.id)} is stored already: open it`)
+    if (before?.isStored === true)
+      throw new PersistenceError('session/exists', `session ${JSON.stringify(checked.id)} is stored already: open it`)
     if (before !== undefined) throw new SessionLockedError(checked.id, { pid: process.pid })
     const shelf: Shelf = { header: checked, lines: [], isStored: false, isClaimed: true, attachments: new Map() }
     this.#shelves.set(checked.id, shelf)
@@ -124,7 +145,12 @@ class MemoryPersistence implements SessionPersistence {
     if (mode === 'read') return this.#handle(shelf, mode, [], closers)
     shelf.isClaimed = true
     shelf.lines.push(...closers.map(stringifyEvent))
-    return this.#handle(shelf, mode, closers.map(({ seq }) => seq), [])
+    return this.#handle(
+      shelf,
+      mode,
+      closers.map(({ seq }) => seq),
+      [],
+    )
   }
 
   async stat(id: SessionId): Promise<SessionStat | undefined> {
@@ -137,7 +163,9 @@ class MemoryPersistence implements SessionPersistence {
     this.#requireOpen()
     const stats = [...this.#shelves.values()].filter(({ isStored }) => isStored).map(statOf)
     const wanted = stats.filter(
-      ({ header }) => (query.cwd === undefined || header.cwd === query.cwd) && (query.parentSession === undefined || header.parentSession === query.parentSession),
+      ({ header }) =>
+        (query.cwd === undefined || header.cwd === query.cwd) &&
+        (query.parentSession === undefined || header.parentSession === query.parentSession),
     )
     yield* wanted.sort((left, right) => right.updatedAt - left.updatedAt || (left.header.id < right.header.id ? -1 : 1))
   }
@@ -145,12 +173,14 @@ class MemoryPersistence implements SessionPersistence {
   attachments(id: SessionId): AttachmentStore {
     const find = (): Map<string, Uint8Array> => {
       const shelf = this.#shelves.get(id)
-      if (shelf === undefined) throw new PersistenceError('session/not-found', `no session ${JSON.stringify(id)} is stored here`)
+      if (shelf === undefined)
+        throw new PersistenceError('session/not-found', `no session ${JSON.stringify(id)} is stored here`)
       return shelf.attachments
     }
     return {
       put: async (bytes, meta) => {
-        if (typeof meta.mediaType !== 'string' || meta.mediaType === '') throw new PersistenceError('attachment/invalid', 'an attachment needs a media type, such as image/png')
+        if (typeof meta.mediaType !== 'string' || meta.mediaType === '')
+          throw new PersistenceError('attachment/invalid', 'an attachment needs a media type, such as image/png')
         const attachmentId = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
         find().set(attachmentId, Uint8Array.from(bytes))
         return { ...meta, attachmentId, bytes: bytes.length }
@@ -176,7 +206,13 @@ class MemoryPersistence implements SessionPersistence {
 
   #handle(shelf: Shelf, mode: 'read' | 'write', closers: number[], pendingClosers: SessionEvent[]): MemoryHandle {
     const events = eventsOf(shelf)
-    const stored: OpenedSession = { header: shelf.header, events, inheritedEventCount: countInherited(events), recovered: { ranges: [], closers }, pendingClosers }
+    const stored: OpenedSession = {
+      header: shelf.header,
+      events,
+      inheritedEventCount: countInherited(events),
+      recovered: { ranges: [], closers },
+      pendingClosers,
+    }
     const handle: MemoryHandle = new MemoryHandle(shelf, stored, mode, () => {
       this.#handles.delete(handle)
       if (mode === 'read') return
@@ -189,7 +225,8 @@ class MemoryPersistence implements SessionPersistence {
 
   #require(id: SessionId): Shelf {
     const shelf = this.#shelves.get(id)
-    if (shelf?.isStored !== true) throw new PersistenceError('session/not-found', `no session ${JSON.stringify(id)} is stored here`)
+    if (shelf?.isStored !== true)
+      throw new PersistenceError('session/not-found', `no session ${JSON.stringify(id)} is stored here`)
     return shelf
   }
 

@@ -9,7 +9,7 @@ export interface PersistSessionOptions {
   readonly maxPendingBytes?: number
   /** The store of the session: its `flush()` then waits for this one. */
   readonly store?: SessionStore
-  /** Hears the first failure of each spell of failures. Default `console.error`. */
+  /** Hears the first failure of each spell of failures. Default a warning of the process. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -26,6 +26,10 @@ export interface PersistedSession extends AsyncDisposable {
 
 /** Never vetoed: without them a turn could not end. */
 const closing: ReadonlySet<string> = new Set(['tool/result', 'step/end', 'turn/end'])
+
+function warn(error: unknown): void {
+  process.emitWarning(`session events are not being written: ${error instanceof Error ? error.message : String(error)}`)
+}
 
 /** About the bytes that a value takes as JSON; strings are what counts. */
 function roughBytes(value: unknown): number {
@@ -63,24 +67,32 @@ class WriteBehind implements PersistedSession {
 
   constructor(session: Session, handle: SessionHandle, options: PersistSessionOptions) {
     const { maxBatchDelayMs = 20, maxPendingBytes = 64 * 1024 * 1024, store, onError } = options
-    if (!(maxBatchDelayMs >= 0)) throw new RangeError(`maxBatchDelayMs is ${maxBatchDelayMs}: expected 0 or more milliseconds`)
-    if (!(maxPendingBytes > 0)) throw new RangeError(`maxPendingBytes is ${maxPendingBytes}: expected more than 0 bytes`)
+    if (!(maxBatchDelayMs >= 0))
+      throw new RangeError(`maxBatchDelayMs is ${maxBatchDelayMs}: expected 0 or more milliseconds`)
+    if (!(maxPendingBytes > 0))
+      throw new RangeError(`maxPendingBytes is ${maxPendingBytes}: expected more than 0 bytes`)
     if (session.id !== handle.header.id) {
-      throw new SessionConflictError(`the handle is of session ${JSON.stringify(handle.header.id)}, not of ${JSON.stringify(session.id)}`)
+      throw new SessionConflictError(
+        `the handle is of session ${JSON.stringify(handle.header.id)}, not of ${JSON.stringify(session.id)}`,
+      )
     }
     if (session.length < handle.nextSeq) {
-      throw new SessionConflictError(`the session has ${session.length} events and ${handle.nextSeq} are stored: restore it from handle.stored`)
+      throw new SessionConflictError(
+        `the session has ${session.length} events and ${handle.nextSeq} are stored: restore it from handle.stored`,
+      )
     }
     this.#session = session
     this.#handle = handle
     this.#delay = maxBatchDelayMs
     this.#maxBytes = maxPendingBytes
-    this.#onError = onError ?? ((error) => console.error('session events are not being written:', error))
+    this.#onError = onError ?? warn
     for (const event of session.eventsFrom(handle.nextSeq)) this.#add(event)
     this.#detach = [
       session.on('internal/dispatch', (event) => this.#decide(event)),
       session.on('session/event', (event) => this.#add(event)),
-      ...(store === undefined ? [] : [store.on('session/flush', (each) => (each === session ? this.flush() : undefined))]),
+      ...(store === undefined
+        ? []
+        : [store.on('session/flush', (each) => (each === session ? this.flush() : undefined))]),
     ]
   }
 
@@ -120,7 +132,10 @@ class WriteBehind implements PersistedSession {
     if (closing.has(event.type)) return
     const { status } = this.#handle
     if (status === 'poisoned' || status === 'closed') {
-      throw new PersistenceError(`handle/${status}`, 'the session can no longer be written through its handle: open it again')
+      throw new PersistenceError(
+        `handle/${status}`,
+        'the session can no longer be written through its handle: open it again',
+      )
     }
     if (this.#bytes >= this.#maxBytes) {
       throw new PersistenceError(
@@ -181,6 +196,10 @@ class WriteBehind implements PersistedSession {
  * and at every `flush()`. Events that the session has and the handle lacks are written too. Throws `SessionConflictError` when the two do
  * not belong together. SPEC 5.1.
  */
-export function persistSession(session: Session, handle: SessionHandle, options: PersistSessionOptions = {}): PersistedSession {
+export function persistSession(
+  session: Session,
+  handle: SessionHandle,
+  options: PersistSessionOptions = {},
+): PersistedSession {
   return new WriteBehind(session, handle, options)
 }

@@ -27,8 +27,19 @@ interface Call<Item> {
 /** The envelope as far as a store relies on it. Throws `event/invalid`. SPEC 2.1. */
 function checkEnvelope(event: SessionEvent): void {
   const { type, seq, time, data } = event as { type: unknown; seq: unknown; time: unknown; data: unknown }
-  const isValid = typeof type === 'string' && type !== '' && isSessionSeq(seq) && Number.isSafeInteger(time) && typeof data === 'object' && data !== null && !Array.isArray(data)
-  if (!isValid) throw new PersistenceError('event/invalid', `event ${String(seq)} (${String(type)}) has no valid envelope: type, seq, time and data are needed`)
+  const isValid =
+    typeof type === 'string' &&
+    type !== '' &&
+    isSessionSeq(seq) &&
+    Number.isSafeInteger(time) &&
+    typeof data === 'object' &&
+    data !== null &&
+    !Array.isArray(data)
+  if (!isValid)
+    throw new PersistenceError(
+      'event/invalid',
+      `event ${String(seq)} (${String(type)}) has no valid envelope: type, seq, time and data are needed`,
+    )
 }
 
 /** Whether an error ends a handle. */
@@ -71,7 +82,9 @@ export class WriteQueue<Item> {
       const items = events.map((event) => {
         checkEnvelope(event)
         if (event.seq !== next) {
-          throw new SessionConflictError(`event ${event.seq} (${event.type}) does not continue the log: the next seq is ${next}`)
+          throw new SessionConflictError(
+            `event ${event.seq} (${event.type}) does not continue the log: the next seq is ${next}`,
+          )
         }
         next += 1
         return this.#options.encode(event)
@@ -111,12 +124,13 @@ export class WriteQueue<Item> {
         this.#running ??= this.#run()
       })
     } catch (error) {
-      return Promise.reject(error as Error)
+      return Promise.reject(error)
     }
   }
 
   #refuse(): void {
-    if (this.#status === 'closed') throw new PersistenceError('handle/closed', 'the handle was closed: open the session again')
+    if (this.#status === 'closed')
+      throw new PersistenceError('handle/closed', 'the handle was closed: open the session again')
     if (this.#status === 'poisoned') throw poisoned(this.#cause)
   }
 
@@ -157,5 +171,9 @@ export class WriteQueue<Item> {
 
 function poisoned(cause: unknown): PersistenceError {
   const why = cause instanceof Error ? `: ${cause.message}` : ''
-  return new PersistenceError('handle/poisoned', `nothing more is written through this handle; open the session again${why}`, { cause })
+  return new PersistenceError(
+    'handle/poisoned',
+    `nothing more is written through this handle; open the session again${why}`,
+    { cause },
+  )
 }

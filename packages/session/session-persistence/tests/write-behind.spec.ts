@@ -1,6 +1,22 @@
-import { messageId, Session, sessionId, SessionStore, toolCallId, type SessionEvent, type UserMessage } from '@palimpsest/session'
+import {
+  messageId,
+  Session,
+  sessionId,
+  SessionStore,
+  toolCallId,
+  type SessionEvent,
+  type UserMessage,
+} from '@palimpsest/session'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { memoryPersistence, persistSession, PersistenceError, SessionConflictError, type PersistSessionOptions, type PersistedSession, type SessionHandle } from '../src/index.ts'
+import {
+  memoryPersistence,
+  persistSession,
+  PersistenceError,
+  SessionConflictError,
+  type PersistSessionOptions,
+  type PersistedSession,
+  type SessionHandle,
+} from '../src/index.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -28,7 +44,10 @@ interface Setup {
   fault: { error: unknown }
 }
 
-async function setUp(options: PersistSessionOptions = {}, session: Session = Session.create({ id: sessionId('a') })): Promise<Setup> {
+async function setUp(
+  options: PersistSessionOptions = {},
+  session: Session = Session.create({ id: sessionId('a') }),
+): Promise<Setup> {
   const handle = await memoryPersistence().create(session.header)
   const batches: number[][] = []
   const errors: unknown[] = []
@@ -36,9 +55,13 @@ async function setUp(options: PersistSessionOptions = {}, session: Session = Ses
   const append = handle.append.bind(handle)
   handle.append = (events: readonly SessionEvent[]) => {
     batches.push(events.map(({ seq }) => seq))
-    return fault.error === undefined ? append(events) : Promise.reject(fault.error as Error)
+    return fault.error === undefined ? append(events) : Promise.reject(fault.error)
   }
-  const persisted = persistSession(session, handle, { maxBatchDelayMs: 50, onError: (error) => errors.push(error), ...options })
+  const persisted = persistSession(session, handle, {
+    maxBatchDelayMs: 50,
+    onError: (error) => errors.push(error),
+    ...options,
+  })
   return { session, handle, persisted, batches, errors, fault }
 }
 
@@ -180,16 +203,32 @@ describe('write-behind', () => {
         turn: 1,
         step: 1,
         stream: [],
-        message: { id: messageId('m'), role: 'assistant', content: [{ type: 'tool-call', id: toolCallId('c'), name: 'run', arguments: `"${'x'.repeat(3_000)}"` }], source: { kind: 'model', provider: 'p', model: 'm' } },
+        message: {
+          id: messageId('m'),
+          role: 'assistant',
+          content: [{ type: 'tool-call', id: toolCallId('c'), name: 'run', arguments: `"${'x'.repeat(3_000)}"` }],
+          source: { kind: 'model', provider: 'p', model: 'm' },
+        },
       },
       { surfaceOp: 'append' },
     )
     const { length } = session
-    expect(() => session.append('tool/progress', { turn: 1, step: 1, callId: toolCallId('c'), content: [] })).toThrow(expect.objectContaining({ code: 'persistence/backpressure' }))
+    expect(() => session.append('tool/progress', { turn: 1, step: 1, callId: toolCallId('c'), content: [] })).toThrow(
+      expect.objectContaining({ code: 'persistence/backpressure' }),
+    )
     expect(session.length).toBe(length)
     session.append(
       'tool/result',
-      { turn: 1, step: 1, message: { id: messageId('r'), role: 'user', content: [{ type: 'tool-result', toolCallId: toolCallId('c'), content: [] }], source: { kind: 'tool', callId: toolCallId('c') } } },
+      {
+        turn: 1,
+        step: 1,
+        message: {
+          id: messageId('r'),
+          role: 'user',
+          content: [{ type: 'tool-result', toolCallId: toolCallId('c'), content: [] }],
+          source: { kind: 'tool', callId: toolCallId('c') },
+        },
+      },
       { surfaceOp: 'append' },
     )
     session.append('step/end', { turn: 1, step: 1 })
@@ -247,6 +286,7 @@ describe('write-behind', () => {
     say(session, 'x')
     await handle.append(session.events)
     expect(() => persistSession(Session.create({ id: sessionId('b') }), handle)).toThrow(SessionConflictError)
-    for (const options of [{ maxBatchDelayMs: -1 }, { maxPendingBytes: 0 }, { maxBatchDelayMs: Number.NaN }]) expect(() => persistSession(session, handle, options)).toThrow(RangeError)
+    for (const options of [{ maxBatchDelayMs: -1 }, { maxPendingBytes: 0 }, { maxBatchDelayMs: Number.NaN }])
+      expect(() => persistSession(session, handle, options)).toThrow(RangeError)
   })
 })

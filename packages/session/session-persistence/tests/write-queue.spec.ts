@@ -14,7 +14,7 @@ function events(from: number, end: number): SessionEvent[] {
 /** A queue whose writes end when the test says so. */
 function controlled(): { queue: WriteQueue<number>; groups: number[][]; settle: (error?: unknown) => Promise<void> } {
   const groups: number[][] = []
-  let end: ((error?: unknown) => void) | undefined
+  let finish: ((fault?: unknown) => void) | undefined
   const queue = new WriteQueue<number>({
     nextSeq: 0,
     encode: ({ seq }) => seq,
@@ -22,16 +22,17 @@ function controlled(): { queue: WriteQueue<number>; groups: number[][]; settle: 
     write: (items) => {
       groups.push([...items])
       return new Promise((resolve, reject) => {
-        end = (error) => (error === undefined ? resolve(true) : reject(error as Error))
+        finish = (fault) => (fault === undefined ? resolve(true) : reject(fault))
       })
     },
   })
-  const settle = async (error?: unknown): Promise<void> => {
-    while (end === undefined) await Promise.resolve()
-    const now = end
-    end = undefined
-    now(error)
-    for (let tick = 0; tick < 10; tick += 1) await Promise.resolve()
+  const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const settle = async (fault?: unknown): Promise<void> => {
+    while (finish === undefined) await tick()
+    const now = finish
+    finish = undefined
+    now(fault)
+    await tick()
   }
   return { queue, groups, settle }
 }
@@ -48,7 +49,11 @@ describe('the write queue', () => {
     calls.push(queue.append([event(4)]), queue.append([event(5)]))
     await settle()
     await Promise.all(calls)
-    expect(groups).toEqual([[0, 1], [2, 3], [4, 5]])
+    expect(groups).toEqual([
+      [0, 1],
+      [2, 3],
+      [4, 5],
+    ])
   })
 
   it('takes the calls behind a failed group along, and goes on from what is durable', async () => {
@@ -59,7 +64,10 @@ describe('the write queue', () => {
     const failed = [queue.append([event(1)]), queue.append([event(2)])]
     const results = Promise.allSettled(failed)
     await settle(full)
-    expect((await results).map((result) => (result.status === 'rejected' ? result.reason : undefined))).toEqual([full, full])
+    expect((await results).map((result) => (result.status === 'rejected' ? result.reason : undefined))).toEqual([
+      full,
+      full,
+    ])
     expect([queue.status, queue.nextSeq]).toEqual(['degraded', 1])
     const again = queue.append(events(1, 3))
     await settle()
@@ -72,9 +80,9 @@ describe('the write queue', () => {
     const { queue, settle } = controlled()
     const conflict = new SessionConflictError('another writer was here')
     const call = queue.append([event(0)])
-    const rejected = expect(call).rejects.toBe(conflict)
+    const reason = call.catch((error: unknown) => error)
     await settle(conflict)
-    await rejected
+    expect(await reason).toBe(conflict)
     expect(queue.status).toBe('poisoned')
     await expect(queue.append([event(0)])).rejects.toMatchObject({ code: 'handle/poisoned', cause: conflict })
     await expect(queue.touch()).rejects.toMatchObject({ code: 'handle/poisoned' })

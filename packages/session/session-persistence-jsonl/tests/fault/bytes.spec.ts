@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { SessionEvent } from '@palimpsest/session'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
+  brief,
   fingerprint,
   id,
   isClean,
@@ -150,14 +151,11 @@ describe('characters that other readers take for line ends, or cannot encode', (
 })
 
 describe('a record torn inside its payload', () => {
-  /** An event whose payload holds another one as an object, with the seq that a reader waits for. */
-  const outer = JSON.stringify({
-    type: 'x/y',
-    seq: 3,
-    time: 1,
-    ignorable: true,
-    data: { a: said(3, 'quoted'), b: [said(3, 'quoted'), JSON.stringify(said(3, 'quoted'))] },
-  })
+  /** An event whose payload holds another one, as an object and as text, with the seq that a reader waits for. */
+  const outer = JSON.stringify({ ...brief(3), data: { a: brief(3), b: [brief(3), JSON.stringify(brief(3))] } })
+
+  /** May end inside a character. */
+  const torn = (cut: number): Buffer => Buffer.from(outer).subarray(0, cut)
 
   it.each([
     ['ends the log', ''],
@@ -166,8 +164,8 @@ describe('a record torn inside its payload', () => {
   ])('never yields the event quoted there, wherever it is torn, when it %s', async (_, rest) => {
     const log = logOf(root)
     const whole = readFileSync(log)
-    for (let cut = 1; cut < outer.length; cut += 1) {
-      writeFileSync(log, Buffer.concat([whole, Buffer.from(`${outer.slice(0, cut)}\n${rest}`)]))
+    for (let cut = 1; cut < Buffer.byteLength(outer); cut += 1) {
+      writeFileSync(log, Buffer.concat([whole, torn(cut), Buffer.from(`\n${rest}`)]))
       const events = await readAll(root).then(
         (read) => read.events,
         (cause: unknown) => (cause as Error).name,
@@ -181,8 +179,8 @@ describe('a record torn inside its payload', () => {
     const whole = readFileSync(log)
     const next = `${JSON.stringify(said(3))} \n${JSON.stringify(said(4))} \n`
     let read = 0
-    for (let cut = 1; cut < outer.length; cut += 1) {
-      writeFileSync(log, Buffer.concat([whole, Buffer.from(`${outer.slice(0, cut)}${next}`)]))
+    for (let cut = 1; cut < Buffer.byteLength(outer); cut += 1) {
+      writeFileSync(log, Buffer.concat([whole, torn(cut), Buffer.from(next)]))
       const events = await readAll(root).then(
         (opened) => opened.events,
         () => undefined,

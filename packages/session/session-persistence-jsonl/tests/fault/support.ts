@@ -61,6 +61,11 @@ export function saidAll(from: number, count: number): SessionEvent[] {
   return Array.from({ length: count }, (_, index) => said(from + index))
 }
 
+/** The shortest event there is: log-only, of a type that nobody knows, with characters of two and four bytes to cut through. */
+export function brief(seq: number): SessionEvent {
+  return { type: 'x/é', seq: sessionSeq(seq), time: 1, ignorable: true, data: { a: '😀' } } as unknown as SessionEvent
+}
+
 /** An assistant's message that opens one tool call: a log that ends here takes closers. */
 export function called(seq: number): SessionEvent {
   return {
