@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PersistenceError, SessionConflictError, SessionLockedError } from '@palimpsest/session-persistence'
-import type { FileSystem, OpenFile } from './file-system.ts'
+import type { OpenFile } from './file-system.ts'
 import { thisProcess } from './host.ts'
-import { codeOf, statIfAny, tidy } from './io.ts'
+import { codeOf, isNamed, tidy } from './io.ts'
 import { claimLease, type Claim, type ClaimPlace } from './lease.ts'
 import { isHeld, ownerFor, readOwner, writeOwner } from './owner.ts'
 import { LOCK_NAME, OWNER_NAME, within } from './paths.ts'
@@ -11,7 +11,10 @@ import { LOCK_NAME, OWNER_NAME, within } from './paths.ts'
 export type LockMode = 'kernel' | 'lease'
 export type { Claim, ClaimPlace }
 
-/** Attempts to take a lock that somebody holds without saying who: a reader that looks, or a writer about to write its name. */
+/**
+ * Attempts to take a lock that somebody holds without saying who: a reader that looks, or a writer about to write its
+ * name.
+ */
 const ATTEMPTS = 25
 const PAUSE_MS = 8
 
@@ -21,12 +24,6 @@ function ownerPath({ root, directory }: ClaimPlace): string {
 
 function lockPath({ root, directory }: ClaimPlace): string {
   return within(root, directory, LOCK_NAME)
-}
-
-/** Whether the lock's path still names the file that is locked. */
-async function isCurrent(fs: FileSystem, file: OpenFile, path: string): Promise<boolean> {
-  const [held, named] = [await file.stat(), await statIfAny(fs, path)]
-  return named !== undefined && named.dev === held.dev && named.ino === held.ino
 }
 
 async function tryLock(file: OpenFile): Promise<boolean> {
@@ -49,7 +46,7 @@ async function attemptLock(place: ClaimPlace): Promise<Attempt> {
   try {
     const isLocked = await tryLock(file)
     // Between opening and locking, a delete may have taken the name away.
-    if (isLocked && (await isCurrent(place.fs, file, path))) return { locked: file }
+    if (isLocked && (await isNamed(place.fs, file, path))) return { locked: file }
     await file.close()
     return { busy: !isLocked }
   } catch (error) {
@@ -85,21 +82,25 @@ async function claimKernel(place: ClaimPlace): Promise<Claim> {
   }
   return {
     verify: async () => {
-      if (!(await isCurrent(fs, file, path)))
+      if (!(await isNamed(fs, file, path)))
         throw new SessionConflictError(
           'the lock file was removed or replaced: this writer no longer holds the session, and nothing was written',
         )
     },
     release: async () => {
-      // The lock file stays: removing it would let two writers lock two files of one name. Whatever fails, the lock goes.
-      const isOurs = await isCurrent(fs, file, path).catch(() => false)
+      // The lock file stays: removing it would let two writers lock two files of one name. Whatever fails, the lock
+      // goes.
+      const isOurs = await isNamed(fs, file, path).catch(() => false)
       if (isOurs) await tidy(fs, ownerPath(place))
       await file.close()
     },
   }
 }
 
-/** Takes the claim. Throws `SessionLockedError` when another writer has it, `lock/unsupported` without kernel locks. SPEC 5.2. */
+/**
+ * Takes the claim. Throws `SessionLockedError` when another writer has it, `lock/unsupported` without kernel locks.
+ * SPEC 5.2.
+ */
 export function takeClaim(place: ClaimPlace, mode: LockMode): Promise<Claim> {
   return mode === 'kernel' ? claimKernel(place) : claimLease(place, ownerPath(place))
 }

@@ -3,7 +3,7 @@ import { PersistenceError } from '@palimpsest/session-persistence'
 import { takeClaim, type Claim } from './claim.ts'
 import type { OpenFile } from './file-system.ts'
 import { WriteHandle } from './handle.ts'
-import { codeOf, withFile } from './io.ts'
+import { attempt, codeOf, withFile } from './io.ts'
 import { findPlace, makePlace, removeUnused, type NewPlace } from './layout.ts'
 import { LogFile } from './log-file.ts'
 import { openLog, release, sweep, type StoreContext } from './open.ts'
@@ -72,15 +72,16 @@ export async function createSession(store: StoreContext, header: SessionHeader):
     await claim.release().catch(() => undefined)
     throw error
   }
-  const write = async (records: readonly Buffer[]): Promise<boolean> => {
-    if (logFile.isPublished) {
-      if (records.length > 0) await logFile.append(records)
-      return records.length > 0
-    }
+  const publish = async (records: readonly Buffer[]): Promise<void> => {
     const state = await logState(store, header.id, directory, async (file, size) => {
       if (size > 0) await moveAside(fs, root, directory, file, { start: 0, end: size })
     })
     await logFile.publish(header, records, state === 'empty')
+  }
+  const write = async (records: readonly Buffer[]): Promise<boolean> => {
+    if (!logFile.isPublished) await attempt('io/write', 'the session was not stored', () => publish(records))
+    else if (records.length > 0) await logFile.append(records)
+    else return false
     return true
   }
   const close = async (): Promise<void> => {

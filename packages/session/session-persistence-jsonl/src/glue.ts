@@ -1,4 +1,7 @@
-/** A part of a damaged line: NUL bytes, one complete JSON text, or anything else. Offsets in bytes of the line, `end` exclusive. */
+/**
+ * A part of a damaged line: NUL bytes, one complete JSON text, or anything else. Offsets in bytes of the line, `end`
+ * exclusive.
+ */
 export interface Piece {
   readonly kind: 'nul' | 'whole' | 'stub'
   readonly start: number

@@ -23,7 +23,10 @@ export function thisProcess(): ProcessIdentity {
   return { pid: process.pid, host: hostname(), ...(boot === undefined ? {} : { boot }) }
 }
 
-/** Whether a process still runs: `unknown` on another host. A pid that was given to a new process passes for the old one. */
+/**
+ * Whether a process still runs: `unknown` on another host. A pid that was given to a new process passes for the old
+ * one.
+ */
 export function liveness(other: ProcessIdentity, self: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   if (other.host !== self.host) return 'unknown'
   if (other.boot !== self.boot) return 'dead'

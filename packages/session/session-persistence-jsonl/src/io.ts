@@ -32,6 +32,12 @@ export async function statIfAny(fs: FileSystem, path: string): Promise<FileStat 
   }
 }
 
+/** Whether a path names this open file. */
+export async function isNamed(fs: FileSystem, file: OpenFile, path: string): Promise<boolean> {
+  const [open, named] = [await file.stat(), await statIfAny(fs, path)]
+  return named !== undefined && named.dev === open.dev && named.ino === open.ino
+}
+
 /** Makes a directory unless it is there. Throws `path/unsafe` when something else is. */
 export async function ensureDirectory(fs: FileSystem, path: string, name: string): Promise<void> {
   try {

@@ -40,7 +40,10 @@ async function placeAt(fs: FileSystem, root: string, directory: string): Promise
   return { directory, logSize: log?.size }
 }
 
-/** The session's directory in whichever project it is: of several the one with the longest log, since others hold none or an empty one. */
+/**
+ * The session's directory in whichever project it is: of several the one with the longest log, since others hold none
+ * or an empty one.
+ */
 export async function findPlace(fs: FileSystem, root: string, id: SessionId): Promise<SessionPlace | undefined> {
   const segment = encodeSegment(id)
   let found: SessionPlace | undefined

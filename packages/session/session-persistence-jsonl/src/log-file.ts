@@ -2,7 +2,7 @@ import { stringifyHeader, type SessionHeader } from '@palimpsest/session'
 import { PersistenceError, SessionConflictError } from '@palimpsest/session-persistence'
 import type { Claim } from './claim.ts'
 import type { FileSystem, OpenFile } from './file-system.ts'
-import { codeOf, ioError, statIfAny, temporaryName, tidy, writeWhole } from './io.ts'
+import { codeOf, ioError, isNamed, statIfAny, temporaryName, tidy, writeWhole } from './io.ts'
 import { LOG_NAME, within } from './paths.ts'
 
 const newline = Buffer.from('\n')
@@ -20,7 +20,10 @@ export interface LogPlace {
   readonly root: string
   /** The session's directory, relative to the root. */
   readonly directory: string
-  /** Absolute paths of the directories that hold a name on the way to the log, innermost first; synced when the log is published. */
+  /**
+   * Absolute paths of the directories that hold a name on the way to the log, innermost first; synced when the log is
+   * published.
+   */
   readonly holders: readonly string[]
 }
 
@@ -58,7 +61,10 @@ export class LogFile {
     return this.#file !== undefined
   }
 
-  /** Makes one batch durable, or leaves the log as it was and throws `io/write`, `SessionConflictError` or `handle/poisoned`. */
+  /**
+   * Makes one batch durable, or leaves the log as it was and throws `io/write`, `SessionConflictError` or
+   * `handle/poisoned`.
+   */
   async append(records: readonly Buffer[]): Promise<void> {
     const file = this.#file
     if (file === undefined) throw poisoned('the log was never published', undefined)
@@ -88,20 +94,20 @@ export class LogFile {
     const content = frameBatch([Buffer.from(stringifyHeader(header)), ...records])
     const aside = temporaryName(this.#path)
     let file: OpenFile | undefined
-    let isNamed = false
+    let hasName = false
     try {
       await this.#claim.verify()
       file = await fs.open(aside, 'create')
       await writeWhole(file, content, 0)
       await file.sync()
-      await (isReplacing ? fs.rename(aside, this.#path) : this.#giveName(aside))
-      isNamed = true
+      await this.#name(aside, file, isReplacing)
+      hasName = true
       for (const directory of this.#place.holders) await fs.syncDirectory(directory)
       this.#identity = await file.stat()
     } catch (cause) {
       await file?.close().catch(() => undefined)
       await tidy(fs, aside)
-      if (isNamed) await this.#withdraw(cause)
+      if (hasName) await this.#withdraw(cause)
       throw ioError('io/write', `${LOG_NAME} was not written`, cause)
     }
     this.#file = file
@@ -111,6 +117,16 @@ export class LogFile {
 
   async close(): Promise<void> {
     await this.#file?.close()
+  }
+
+  async #name(aside: string, file: OpenFile, isReplacing: boolean): Promise<void> {
+    const { fs } = this.#place
+    try {
+      await (isReplacing ? fs.rename(aside, this.#path) : this.#giveName(aside))
+    } catch (error) {
+      // A network file system may do it and lose the answer: what the path names is what counts.
+      if (!(await isNamed(fs, file, this.#path))) throw error
+    }
   }
 
   async #giveName(aside: string): Promise<void> {
@@ -153,7 +169,10 @@ export class LogFile {
       )
   }
 
-  /** After a failed sync the kernel may have dropped pages and report success next time: the batch has to go and be written anew. */
+  /**
+   * After a failed sync the kernel may have dropped pages and report success next time: the batch has to go and be
+   * written anew.
+   */
   async #rollBack(file: OpenFile, cause: unknown): Promise<void> {
     try {
       await file.truncate(this.#length)

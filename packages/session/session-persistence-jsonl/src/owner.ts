@@ -70,7 +70,10 @@ export async function writeOwner(fs: FileSystem, path: string, owner: Owner): Pr
   }
 }
 
-/** Whether a claim still holds, as far as its owner file tells. Of a kernel claim on another host nothing is known: it passes for held. */
+/**
+ * Whether a claim still holds, as far as its owner file tells. Of a kernel claim on another host nothing is known: it
+ * passes for held.
+ */
 export function isHeld(owner: Owner, self: ProcessIdentity, now: number): boolean {
   const life = liveness(owner, self)
   if (life === 'dead') return false

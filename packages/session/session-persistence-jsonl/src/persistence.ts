@@ -29,7 +29,10 @@ export interface JsonlPersistenceOptions {
   readonly root: string
   /** How a writer keeps others out. Default `kernel`. */
   readonly lock?: LockMode
-  /** Milliseconds for which a lease holds without being renewed, at least 100. Default 15,000. Only with `lock: 'lease'`. */
+  /**
+   * Milliseconds for which a lease holds without being renewed, at least 100. Default 15,000. Only with `lock:
+   * 'lease'`.
+   */
   readonly leaseMs?: number
   /** Where the files are. Default the disk. */
   readonly fileSystem?: FileSystem

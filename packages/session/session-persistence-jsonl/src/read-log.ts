@@ -10,7 +10,10 @@ async function contentOf(file: OpenFile, { start, end }: Range): Promise<string>
   return (await readRange(file, start, end)).toString('latin1').replace(/^\0+/, '').trimEnd()
 }
 
-/** The lines and pieces that equal an earlier record of their seq byte for byte. Only records out of order are read again. */
+/**
+ * The lines and pieces that equal an earlier record of their seq byte for byte. Only records out of order are read
+ * again.
+ */
 export async function findRepeats(file: OpenFile, scan: LogScan): Promise<ReadonlySet<object>> {
   const first: Range[] = []
   const repeats = new Set<object>()
@@ -51,7 +54,10 @@ export interface ReadLog extends GoodLog {
   readonly header: SessionHeader
 }
 
-/** Reads and judges a log; undefined for an empty one. Throws `SessionCorruptionError` and the codes of `headerOf`. Changes nothing. */
+/**
+ * Reads and judges a log; undefined for an empty one. Throws `SessionCorruptionError` and the codes of `headerOf`.
+ * Changes nothing.
+ */
 export async function readLog(file: OpenFile, size: number, path: string, id: SessionId): Promise<ReadLog | undefined> {
   const scan = await scanLog(file, size)
   // Before anything is judged: records of a newer version may not be what they look like.

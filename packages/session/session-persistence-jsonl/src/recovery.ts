@@ -159,7 +159,8 @@ function corrupt(walk: Walk, scan: LogScan, problem: ScannedLine | undefined, da
 
 /**
  * Judges a scan: which records count, what is harmless noise, what is a torn tail, and whether the log is corrupt.
- * Contiguous seqs prove completeness. `repeats` holds the lines and pieces that equal an earlier record byte for byte. SPEC 5.2.
+ * Contiguous seqs prove completeness. `repeats` holds the lines and pieces that equal an earlier record byte for byte.
+ * SPEC 5.2.
  */
 export function judgeLog(scan: LogScan, repeats: ReadonlySet<object>): Verdict {
   const { header, lines } = scan

@@ -19,7 +19,8 @@ export interface PersistenceHarness {
 }
 
 /**
- * Holds a backend to SPEC 5.1. Call it at the top level of a vitest file; `factory` makes a fresh storage for each test.
+ * Holds a backend to SPEC 5.1. Call it at the top level of a vitest file; `factory` makes a fresh storage for each
+ * test.
  */
 export function runPersistenceContract(
   name: string,

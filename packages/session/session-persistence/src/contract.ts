@@ -1,12 +1,17 @@
 import type { AttachmentRef, SessionEvent, SessionHeader, SessionId, StoredSession } from '@palimpsest/session'
 
-/** `degraded`: the last write failed and may succeed later. `poisoned`: nothing more is written; open the session again. */
+/**
+ * `degraded`: the last write failed and may succeed later. `poisoned`: nothing more is written; open the session
+ * again.
+ */
 export type HandleStatus = 'ok' | 'degraded' | 'poisoned' | 'closed'
 
 /**
  * What opening found beside good records. SPEC 5.2.
- * `torn`: the unfinished end of the log. `newline`: a whole last record that lacked its newline. Harmless noise, skipped:
- * `nul` (NUL bytes), `stub` (an unfinished record before a whole one, or on a line of its own), `blank` (an empty line),
+ * `torn`: the unfinished end of the log. `newline`: a whole last record that lacked its newline. Harmless noise,
+ * skipped:
+ * `nul` (NUL bytes), `stub` (an unfinished record before a whole one, or on a line of its own), `blank` (an empty
+ * line),
  * `repeat` (a record that had been read before, byte for byte). `negative-zero`: a record holding `-0`, read as 0.
  */
 export type RecoveryKind = 'torn' | 'newline' | 'nul' | 'stub' | 'blank' | 'repeat' | 'negative-zero'
@@ -68,7 +73,10 @@ export interface AttachmentStore {
   has(ref: AttachmentRef): Promise<boolean>
 }
 
-/** One open session. Every method throws `PersistenceError`; a read handle refuses `append` with `handle/read-only`. SPEC 5.1. */
+/**
+ * One open session. Every method throws `PersistenceError`; a read handle refuses `append` with `handle/read-only`.
+ * SPEC 5.1.
+ */
 export interface SessionHandle extends AsyncDisposable {
   readonly header: SessionHeader
   /** The session as it was when the handle was opened, closers of a write open included. */
@@ -78,7 +86,8 @@ export interface SessionHandle extends AsyncDisposable {
   readonly nextSeq: number
   /**
    * Appends a batch and resolves when it is durable. Calls queue in call order and are committed in groups; the seq is
-   * checked at once. A rejected call wrote nothing that counts, and neither did the calls behind it: append again from `nextSeq`.
+   * checked at once. A rejected call wrote nothing that counts, and neither did the calls behind it: append again from
+   * `nextSeq`.
    * Throws `SessionConflictError`, `event/invalid`, `io/write`, `handle/closed`, `handle/poisoned`.
    */
   append(events: readonly SessionEvent[]): Promise<void>
@@ -90,11 +99,16 @@ export interface SessionHandle extends AsyncDisposable {
 
 /** A store of sessions. SPEC 5.1. */
 export interface SessionPersistence {
-  /** Claims a new session; nothing is durable until the first append or flush. Throws `session/exists`, `SessionLockedError`. */
+  /**
+   * Claims a new session; nothing is durable until the first append or flush. Throws `session/exists`,
+   * `SessionLockedError`.
+   */
   create(header: SessionHeader): Promise<SessionHandle>
   /**
-   * Opens a session. A write open takes the claim, mends what a crash left and appends the closers of SPEC 4; a read open
-   * changes nothing. Throws `session/not-found`, `SessionLockedError`, `SessionCorruptionError`, `header/newer-version`,
+   * Opens a session. A write open takes the claim, mends what a crash left and appends the closers of SPEC 4; a read
+   * open
+   * changes nothing. Throws `session/not-found`, `SessionLockedError`, `SessionCorruptionError`,
+   * `header/newer-version`,
    * `header/invalid`, `lock/unsupported`.
    */
   open(id: SessionId, mode: 'read' | 'write'): Promise<SessionHandle>
@@ -104,7 +118,9 @@ export interface SessionPersistence {
   list(query?: SessionQuery): AsyncIterable<SessionStat>
   /** The attachments of a stored session, or of one that was created here and not closed. */
   attachments(id: SessionId): AttachmentStore
-  /** Removes a session, its attachments and all that recovery kept. Throws `session/not-found`, `SessionLockedError`. */
+  /**
+   * Removes a session, its attachments and all that recovery kept. Throws `session/not-found`, `SessionLockedError`.
+   */
   delete(id: SessionId): Promise<void>
   /** Closes every handle; waits for what they still write. */
   close(): Promise<void>

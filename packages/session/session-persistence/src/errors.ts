@@ -52,7 +52,10 @@ export class PersistenceError extends Error {
   }
 }
 
-/** The events do not start at the stored next seq, or the log is no longer what this writer left. Nothing was written. SPEC 5.1, 5.2. */
+/**
+ * The events do not start at the stored next seq, or the log is no longer what this writer left. Nothing was written.
+ * SPEC 5.1, 5.2.
+ */
 export class SessionConflictError extends PersistenceError {
   override readonly name: string = 'SessionConflictError'
 

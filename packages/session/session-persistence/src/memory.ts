@@ -235,7 +235,9 @@ class MemoryPersistence implements SessionPersistence {
   }
 }
 
-/** A store that forgets everything with its process: for tests. Stores over the same `shelves` see the same sessions. */
+/**
+ * A store that forgets everything with its process: for tests. Stores over the same `shelves` see the same sessions.
+ */
 export function memoryPersistence(shelves: MemoryShelves = new Map()): SessionPersistence {
   return new MemoryPersistence(shelves)
 }

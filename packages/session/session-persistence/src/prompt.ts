@@ -1,7 +1,8 @@
 const LENGTH = 200
 
 /**
- * A user's first text as a listing shows it: one line of at most 200 characters, no half of a surrogate pair at its end;
+ * A user's first text as a listing shows it: one line of at most 200 characters, no half of a surrogate pair at its
+ * end;
  * undefined when nothing is left. For backends.
  */
 export function promptLine(text: string): string | undefined {

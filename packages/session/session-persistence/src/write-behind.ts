@@ -3,9 +3,15 @@ import type { HandleStatus, SessionHandle } from './contract.ts'
 import { PersistenceError, SessionConflictError } from './errors.ts'
 
 export interface PersistSessionOptions {
-  /** How long the first pending event waits for others, in milliseconds. Default 20; 0 writes at the end of the current tick. */
+  /**
+   * How long the first pending event waits for others, in milliseconds. Default 20; 0 writes at the end of the
+   * current tick.
+   */
   readonly maxBatchDelayMs?: number
-  /** Bytes of unwritten events, roughly, from which on `append` on the session is vetoed. Default 64 MiB. One event may exceed it. */
+  /**
+   * Bytes of unwritten events, roughly, from which on `append` on the session is vetoed. Default 64 MiB. One event
+   * may exceed it.
+   */
   readonly maxPendingBytes?: number
   /** The store of the session: its `flush()` then waits for this one. */
   readonly store?: SessionStore
@@ -18,9 +24,14 @@ export interface PersistedSession extends AsyncDisposable {
   readonly status: HandleStatus
   /** Events that are not durable yet. */
   readonly pending: number
-  /** Resolves when everything appended so far is durable; after a failure it tries again, and rejects with the cause. */
+  /**
+   * Resolves when everything appended so far is durable; after a failure it tries again, and rejects with the cause.
+   */
   flush(): Promise<void>
-  /** Flushes, then detaches and closes the handle. When the flush fails it rejects and changes nothing: mend the cause and close again, or close the handle to give up. */
+  /**
+   * Flushes, then detaches and closes the handle. When the flush fails it rejects and changes nothing: mend the cause
+   * and close again, or close the handle to give up.
+   */
   close(): Promise<void>
 }
 
@@ -192,8 +203,10 @@ class WriteBehind implements PersistedSession {
 
 /**
  * Writes what is appended to `session` through `handle`, behind the appender's back: the first pending event opens a
- * batching window, writes are one at a time and in order, and a failed batch is kept and tried again with the next event
- * and at every `flush()`. Events that the session has and the handle lacks are written too. Throws `SessionConflictError` when the two do
+ * batching window, writes are one at a time and in order, and a failed batch is kept and tried again with the next
+ * event
+ * and at every `flush()`. Events that the session has and the handle lacks are written too. Throws
+ * `SessionConflictError` when the two do
  * not belong together. SPEC 5.1.
  */
 export function persistSession(

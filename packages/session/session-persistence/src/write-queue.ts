@@ -9,11 +9,16 @@ const GROUP_BYTES = 16 * 1024 * 1024
 export interface WriteQueueOptions<Item> {
   /** First seq that is not stored. */
   readonly nextSeq: number
-  /** Makes one event what `write` takes; runs when the call is made, so that later changes of the event do not matter. */
+  /**
+   * Makes one event what `write` takes; runs when the call is made, so that later changes of the event do not matter.
+   */
   readonly encode: (event: SessionEvent) => Item
   /** Bytes of one item. */
   readonly sizeOf: (item: Item) => number
-  /** Makes a group durable as a whole; resolves to whether anything had to be written. A rejection means that none of it counts; of `SessionConflictError` or `handle/poisoned`, that nothing can be written any more. */
+  /**
+   * Makes a group durable as a whole; resolves to whether anything had to be written. A rejection means that none of
+   * it counts; of `SessionConflictError` or `handle/poisoned`, that nothing can be written any more.
+   */
   readonly write: (items: readonly Item[]) => Promise<boolean>
 }
 
@@ -49,7 +54,8 @@ function isFatal(error: unknown): boolean {
 
 /**
  * Group commit for one handle: calls queue in call order, one write is under way at a time, and what queued meanwhile
- * goes into the next. The seq is checked when a call is made. A failed group takes the calls behind it along, since they
+ * goes into the next. The seq is checked when a call is made. A failed group takes the calls behind it along, since
+ * they
  * no longer continue the log. SPEC 5.1.
  */
 export class WriteQueue<Item> {
