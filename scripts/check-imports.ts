@@ -77,9 +77,10 @@ function faultOf(from: WorkspacePackage, file: string, specifier: string): strin
   const isSource = file.startsWith(join(from.root, 'src') + sep)
   if (specifier.startsWith('.') || specifier.startsWith('/')) {
     const home = isSource ? join(from.root, 'src') : from.root
-    return resolve(dirname(file), specifier).startsWith(home + sep)
-      ? undefined
-      : `the path leaves ${shown(home)}: reach another package by its name`
+    const target = resolve(dirname(file), specifier)
+    // A package may read its own version.
+    const isInside = target.startsWith(home + sep) || target === join(from.root, 'package.json')
+    return isInside ? undefined : `the path leaves ${shown(home)}: reach another package by its name`
   }
   const to = byName.get(packageNameOf(specifier))
   if (to !== undefined && !entryPoints(to).has(specifier))
