@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 const place = scratch()
 afterAll(() => place.dispose())
 
-const search = { seed: 20_260_101, limit: 10 }
+const search = { seed: 20_260_101, limit: 8 }
 
 describe('after a power loss that took any subset of the unsynced pages, lengths and names', () => {
   it.each(scenarios)('while $name: every promise holds, and the session opens and goes on', async (scenario) => {

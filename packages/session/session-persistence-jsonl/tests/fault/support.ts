@@ -15,7 +15,7 @@ import { layerFileSystem } from '@palimpsest/testkit'
 import { jsonlPersistence, nodeFileSystem, type FileSystem } from '../../src/index.ts'
 
 /** How long a lease holds in these tests, in milliseconds: long enough for a busy machine to renew it in time. */
-const leaseMs = 2000
+const leaseMs = 1500
 
 const syncs = new Set(['datasync', 'sync', 'syncDirectory'])
 
