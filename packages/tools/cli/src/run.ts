@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import manifest from '../package.json' with { type: 'json' }
 import { CliState } from './cli.ts'
 import { explainCommand } from './commands/explain.ts'
 import { importCommand } from './commands/import.ts'
@@ -15,6 +16,7 @@ import { verifyCommand } from './commands/verify.ts'
 import { writerCommand } from './demo/writer.ts'
 import { EXIT, type ExitCode, failureOf } from './exit.ts'
 import type { Io } from './io.ts'
+import { oneLine } from './render/text.ts'
 
 const commands = [
   importCommand,
@@ -39,6 +41,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const cli = new CliState(io)
   const program = new Command('palimpsest')
     .description('The session kernel of an LLM agent: every event stays, the surface decides what the model sees.')
+    .version(manifest.version)
     .helpCommand(false)
     .addHelpText('after', '\nStart with: palimpsest demo, then palimpsest import\n')
   for (const make of commands) program.addCommand(make(cli))
@@ -53,7 +56,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     // Commander has printed what it has to say; help that was asked for is no mistake.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
     const { exit, line } = failureOf(error)
-    io.stderr(`palimpsest: ${line.replaceAll(/\s*\n\s*/g, ' ')}\n`)
+    io.stderr(`palimpsest: ${oneLine(line)}\n`)
     return exit
   }
 }

@@ -1,6 +1,11 @@
 import { join } from 'node:path'
-import { Session, type SessionEvent, type SessionId, sessionId } from '@palimpsest/session'
-import type { OpenedSession, SessionPersistence, SessionStat } from '@palimpsest/session-persistence'
+import { Session, SessionError, type SessionEvent, type SessionId, sessionId } from '@palimpsest/session'
+import {
+  type OpenedSession,
+  PersistenceError,
+  type SessionPersistence,
+  type SessionStat,
+} from '@palimpsest/session-persistence'
 import { jsonlPersistence } from '@palimpsest/session-persistence-jsonl'
 import type { CommonOptions } from './cli.ts'
 import { CliError } from './exit.ts'
@@ -35,6 +40,16 @@ export async function listSessions(store: SessionPersistence): Promise<SessionSt
   return stats
 }
 
+/** Also where the header is none that can be read: opening the session then says why. */
+async function isStored(store: SessionPersistence, id: SessionId): Promise<boolean> {
+  try {
+    return (await store.stat(id)) !== undefined
+  } catch (error) {
+    if (error instanceof PersistenceError && error.cause instanceof SessionError) return true
+    throw error
+  }
+}
+
 const SHOWN = 5
 
 /**
@@ -42,7 +57,7 @@ const SHOWN = 5
  * Throws `CliError` `session/unknown`, `session/ambiguous`, `store/empty`. SPEC 9.
  */
 export async function resolveSession(store: SessionPersistence, name: string): Promise<SessionId> {
-  if (name !== 'last' && name !== '' && (await store.stat(sessionId(name))) !== undefined) return sessionId(name)
+  if (name !== 'last' && name !== '' && (await isStored(store, sessionId(name)))) return sessionId(name)
   const stats = await listSessions(store)
   const [newest] = stats
   if (newest === undefined) {

@@ -88,6 +88,19 @@ describe('salvage', () => {
     expect(await textsOf(root, sessions[0]?.id ?? '')).toEqual(['one', 'two', 'three', 'four'])
   })
 
+  it('tells a record that waits from its repeat and from another of its seq', async () => {
+    const root = await stored([said(0, 'one'), said(1, 'two'), said(2, 'three')])
+    const [header = '', one = '', two = '', three = ''] = linesOf(root)
+    write(root, [header, two, two, JSON.stringify(said(1, 'two, otherwise')), one, three])
+    const { sessions } = await salvage(root)
+    expect(sessions.map(({ forkSeq, missing, unplaced }) => [forkSeq, missing, unplaced])).toEqual([
+      [0, [], []],
+      [1, [], []],
+    ])
+    expect(await textsOf(root, sessions[0]?.id ?? '')).toEqual(['one', 'two', 'three'])
+    expect(await textsOf(root, sessions[1]?.id ?? '')).toEqual(['one', 'two, otherwise'])
+  })
+
   it('keeps a record whose seq leads nowhere, and does not believe it', async () => {
     const root = await stored([said(0, 'one'), said(1, 'two'), said(2, 'three')])
     const [header = '', one = '', two = '', three = ''] = linesOf(root)

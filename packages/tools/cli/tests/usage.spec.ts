@@ -114,6 +114,13 @@ describe('the exit code', () => {
 })
 
 describe('the help', () => {
+  it('says which version this is', async () => {
+    expect(await palimpsest(['--version'])).toMatchObject({
+      exit: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string,
+    })
+  })
+
   it('of every command has examples that begin with its name', async () => {
     const { exit, out } = await palimpsest(['--help'])
     expect(exit).toBe(0)

@@ -151,6 +151,30 @@ describe('verify', () => {
     expect(findings).toMatchObject([{ session: 'broken', code: 'closers/pending' }])
   })
 
+  it('names logs that no list shows, since their header is gone', async () => {
+    const root = await stored(wholeTurn())
+    await storeEvents(root, 'Lost', wholeTurn())
+    await storeEvents(root, 'future', wholeTurn())
+    for (const [id, change] of [
+      ['~4cost', (text: string): string => text.replace('{', '')],
+      ['future', (text: string): string => text.replace('"version":3', '"version":4')],
+    ] as const) {
+      writeFileSync(logOf(root, id), change(readFileSync(logOf(root, id), 'utf8')))
+    }
+    const { exit, findings } = await verify(root, '--all')
+    expect(exit).toBe(1)
+    expect(findings).toMatchObject([
+      { code: 'header/newer-version', severity: 'error', fix: 'upgrade palimpsest' },
+      { code: 'header/invalid', severity: 'error', fix: 'palimpsest salvage Lost' },
+    ])
+    expect((await palimpsest(['verify', '--all'], { root })).out).toContain('palimpsest salvage Lost')
+    const { exit: alone, json } = await palimpsest(['verify', 'future', '--json'], { root })
+    expect([alone, json]).toMatchObject([
+      1,
+      { findings: [{ code: 'header/newer-version', fix: 'upgrade palimpsest' }] },
+    ])
+  })
+
   it('says in plain words what is wrong', async () => {
     const root = await stored(wholeTurn())
     const log = logOf(root, 's')

@@ -1,7 +1,8 @@
-import type { AttachmentRef, Finding, Message } from '@palimpsest/session'
+import type { AttachmentRef, Finding, Session } from '@palimpsest/session'
 import {
   ProviderMessagesError,
   type Violation,
+  intactThrough,
   toAnthropic,
   toOpenAiChat,
   validateAnthropic,
@@ -12,17 +13,33 @@ type Lookup = (ref: AttachmentRef) => Uint8Array | undefined
 
 const targets: readonly {
   readonly name: string
-  readonly violations: (messages: readonly Message[], image: Lookup) => readonly Violation[]
+  readonly violations: (session: Session, image: Lookup) => readonly Violation[]
 }[] = [
   {
     name: 'anthropic',
-    violations: (messages, image) => validateAnthropic(toAnthropic(messages, { image }), { profile: 'transcript' }),
+    violations: (session, image) => {
+      const messages = session.deriveMessages()
+      return validateAnthropic(toAnthropic(messages, { image }), { profile: 'transcript' })
+    },
+  },
+  {
+    // As it goes to the model that spoke last, with all reasoning that may go back to it.
+    name: 'anthropic-signed',
+    violations: (session, image) => {
+      const messages = session.deriveMessages()
+      const source = messages.findLast((message) => message.role === 'assistant')?.source
+      if (source?.kind !== 'model' || source.provider !== 'anthropic') return []
+      const { model } = source
+      const thinking = { type: 'enabled', budget_tokens: 1024 } as const
+      const exported = toAnthropic(messages, { image, model, thinking, intactThrough: intactThrough(session) })
+      return validateAnthropic(exported, { profile: 'transcript', model })
+    },
   },
   {
     name: 'openai-chat',
-    violations: (messages, image) => {
-      const { messages: exported } = toOpenAiChat(messages, { image })
-      return validateOpenAiChat({ messages: exported }, { profile: 'transcript' })
+    violations: (session, image) => {
+      const { messages } = toOpenAiChat(session.deriveMessages(), { image })
+      return validateOpenAiChat({ messages }, { profile: 'transcript' })
     },
   },
 ]
@@ -31,10 +48,10 @@ const targets: readonly {
  * Whether every provider takes the derived messages, by their `transcript` rules. A list over a provider's budget breaks
  * no rule of the log: it is an `info`. SPEC 8.
  */
-export function checkProviders(messages: readonly Message[], image: Lookup): Finding[] {
+export function checkProviders(session: Session, image: Lookup): Finding[] {
   return targets.flatMap(({ name, violations }) => {
     try {
-      return violations(messages, image).map(({ rule, path, message }): Finding => ({
+      return violations(session, image).map(({ rule, path, message }): Finding => ({
         code: `${name}/${rule}`,
         severity: 'error',
         message: `${name} would refuse the messages at ${path === '' ? 'the request' : path}: ${message}`,

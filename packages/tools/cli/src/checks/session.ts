@@ -28,7 +28,7 @@ export async function checkSession(
       ...(options.streams === true ? checkStreams(stored.events) : []),
     ]
     if (session === undefined || found.some(({ code }) => code === 'session/running')) return found
-    return [...found, ...checkProviders(session.deriveMessages(), await loadImages(stored.events, attachments))]
+    return [...found, ...checkProviders(session, await loadImages(stored.events, attachments))]
   } catch (error) {
     if (!(error instanceof PersistenceError) || !isAboutLog(error.code)) throw error
     const fix = error.code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${id}`

@@ -11,6 +11,7 @@ import { AttachmentSpool } from '../import/spool.ts'
 import { Progress } from '../io.ts'
 import { foundJson, renderFound } from '../render/found.ts'
 import { renderImported } from '../render/imported.ts'
+import { oneLine } from '../render/text.ts'
 import { withStore } from '../store.ts'
 
 interface ImportOptions extends CommonOptions {
@@ -121,7 +122,7 @@ async function importAll(
   progress.done()
   const sessions = entries.map(({ status: _, ...entry }): ImportEntry => entry)
   print(cli, options, { sessions }, () => renderImported(cli, entries))
-  for (const { line } of failures) cli.io.stderr(`palimpsest: ${line}\n`)
+  for (const { line } of failures) cli.io.stderr(`palimpsest: ${oneLine(line)}\n`)
   const exits = [
     ...failures.map(({ exit }) => exit),
     ...entries.map(({ status }) => (status === 'changed' ? EXIT.finding : EXIT.ok)),

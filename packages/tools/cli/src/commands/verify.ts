@@ -1,12 +1,13 @@
 import type { Finding, SessionId } from '@palimpsest/session'
 import type { Command } from 'commander'
 import { checkSession } from '../checks/session.ts'
+import { findUnlisted } from '../checks/unlisted.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { Progress } from '../io.ts'
 import { areBad, findingLines } from '../render/findings.ts'
 import { count, oneLine } from '../render/text.ts'
-import { listSessions, resolveSession, withStore } from '../store.ts'
+import { listSessions, resolveSession, rootOf, withStore } from '../store.ts'
 
 interface VerifyOptions extends CommonOptions {
   readonly all?: true
@@ -46,22 +47,19 @@ export function verifyCommand(cli: Cli): Command {
           verified.push({ id, findings: await checkSession(store, id, { streams: options.streams === true }) })
         }
         progress.done()
-        const isBad = verified.some(({ findings }) => areBad(findings))
+        const unlisted = options.all === true ? await findUnlisted(rootOf(cli.io, options)) : []
+        const isBad = areBad(unlisted) || verified.some(({ findings }) => areBad(findings))
         if (isBad) cli.end(EXIT.finding)
-        print(cli, options, toJson(verified, !isBad, options.all === true), () => render(cli, verified))
+        const findings = verified.flatMap(({ id, findings: found }) =>
+          found.map((finding) => (options.all === true ? { session: id, ...finding } : finding)),
+        )
+        print(cli, options, { ok: !isBad, findings: [...findings, ...unlisted] }, () => render(cli, verified, unlisted))
       })
     })
 }
 
-function toJson(verified: readonly Verified[], ok: boolean, isAll: boolean): object {
-  const findings = verified.flatMap(({ id, findings: found }) =>
-    found.map((finding) => (isAll ? { session: id, ...finding } : finding)),
-  )
-  return { ok, findings }
-}
-
-function render({ io, style }: Cli, verified: readonly Verified[]): string {
-  if (verified.length === 0) return 'No session yet: nothing to verify.\n'
+function render({ io, style }: Cli, verified: readonly Verified[], unlisted: readonly Finding[]): string {
+  if (verified.length + unlisted.length === 0) return 'No session yet: nothing to verify.\n'
   const lines = verified.map(({ id, findings }) => {
     const verdict = findings.some(({ severity }) => severity === 'error')
       ? style('red', 'not sound')
@@ -75,5 +73,5 @@ function render({ io, style }: Cli, verified: readonly Verified[]): string {
     verified.length > 1
       ? `${style('dim', `${count(verified.length, 'session')}, ${bad} with something to mend`)}\n`
       : ''
-  return `${lines.join('')}${summary}`
+  return `${lines.join('')}${findingLines(unlisted, io.columns, style)}${summary}`
 }

@@ -76,8 +76,8 @@ class Planner {
   /** By seq, the last part that is a record of it. */
   readonly #lastPlace: ReadonlyMap<number, number>
   readonly #branches: GrowingBranch[]
-  /** Records that came before one that they follow. */
-  readonly #early = new Map<number, ReadableRecord>()
+  /** By seq, records that came before one that they follow. */
+  readonly #early = new Map<number, ReadableRecord[]>()
   #current = new GrowingBranch(0)
 
   constructor(parts: readonly Part[]) {
@@ -95,35 +95,46 @@ class Planner {
 
   sort(part: ReadableRecord, index: number): void {
     const { seq } = part.event
+    const { next } = this.#current
+    const continuesOther = next !== seq && this.#branches.some((branch) => branch.next === seq)
+    if (seq > next && !continuesOther && (this.#lastPlace.get(next) ?? -1) > index) {
+      this.#early.set(seq, [...(this.#early.get(seq) ?? []), part])
+      return
+    }
+    for (let each: ReadableRecord | undefined = part; each !== undefined; each = this.#takeEarly()) this.#place(each)
+  }
+
+  finish(): BranchPlan {
+    for (const part of [...this.#early.values()].flat()) {
+      if (this.#branches.some((branch) => part.event.seq <= branch.next)) this.#place(part)
+      else this.#keepRaw(part, 'out-of-order')
+    }
+    return { branches: this.#branches.toSorted((left, right) => right.next - left.next), bytes: this.#bytes }
+  }
+
+  #place(part: ReadableRecord): void {
+    const { seq } = part.event
     if (part.isRepeat || this.#branches.some((branch) => isSame(branch.bySeq.get(seq), part.event))) {
       this.#bytes.repeats += part.end - part.start
       return
     }
     const { next } = this.#current
     const continued = next === seq ? this.#current : this.#branches.findLast((branch) => branch.next === seq)
-    const isEarly = seq > next && (this.#lastPlace.get(next) ?? -1) > index && !this.#early.has(seq)
     if (continued !== undefined) this.#current = continued
-    else if (isEarly) {
-      this.#early.set(seq, part)
-      return
-    } else if (seq < next) {
+    else if (seq < next) {
       this.#current = this.#current.split(seq)
       this.#branches.push(this.#current)
     }
-    this.#take(part)
+    this.#bytes.records += part.end - part.start
+    this.#current.take(part)
   }
 
-  finish(): BranchPlan {
-    for (const part of this.#early.values()) this.#keepRaw(part, 'out-of-order')
-    return { branches: this.#branches.toSorted((left, right) => right.next - left.next), bytes: this.#bytes }
-  }
-
-  #take(part: ReadableRecord): void {
-    for (let next: ReadableRecord | undefined = part; next !== undefined; next = this.#early.get(this.#current.next)) {
-      this.#early.delete(next.event.seq)
-      this.#bytes.records += next.end - next.start
-      this.#current.take(next)
-    }
+  #takeEarly(): ReadableRecord | undefined {
+    const { next } = this.#current
+    const [part, ...rest] = this.#early.get(next) ?? []
+    if (rest.length > 0) this.#early.set(next, rest)
+    else this.#early.delete(next)
+    return part
   }
 
   #keepRaw(part: Part, reason: 'unreadable' | 'out-of-order'): void {
