@@ -7,12 +7,14 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createVitest } from 'vitest/node'
+import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node'
 import { faults, type Fault } from './lib/kernel-faults.ts'
 import { report } from './lib/report.ts'
 import { repoRoot } from './lib/workspace.ts'
 
 const kernel = join(repoRoot, 'packages/core/session')
+/** Names the kernel as it is. */
+const sound = 'no fault'
 /** A fault may make a loop endless; being stopped counts as being caught. Milliseconds. */
 const patience = 180_000
 
@@ -25,6 +27,14 @@ function planted({ name, file, edits }: Fault): string {
     text = text.replace(right, () => wrong)
   }
   return text
+}
+
+/** Examples before models: most faults are caught within a second then. */
+class ExamplesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isModel = ({ moduleId }: TestSpecification): number => Number(moduleId.includes('/model/'))
+    return files.toSorted((one, other) => isModel(one) - isModel(other) || (one.moduleId < other.moduleId ? -1 : 1))
+  }
 }
 
 /** Runs the kernel's suite in this process, with a fault or as it is, and exits 0 when it is green. */
@@ -42,7 +52,9 @@ async function runSuite(fault: Fault | undefined): Promise<never> {
       exclude: ['**/*.deep.spec.ts'],
       bail: 1,
       fileParallelism: false,
-      reporters: ['json'],
+      testTimeout: 60_000,
+      sequence: { sequencer: ExamplesFirst },
+      reporters: fault === undefined ? ['default'] : ['json'],
     },
     {
       resolve: { conditions },
@@ -63,7 +75,10 @@ function judge(name: string): Promise<Verdict> {
   const script = fileURLToPath(import.meta.url)
   // The seed is pinned, so that a verdict can be had again.
   const env = { ...process.env, PALIMPSEST_SEED: '1', PALIMPSEST_MODEL_RUNS: '60' }
-  const child = spawn(process.execPath, [...process.execArgv, script, '--run', name], { env, stdio: 'ignore' })
+  const child = spawn(process.execPath, [...process.execArgv, script, '--run', name], {
+    env,
+    stdio: name === sound ? 'inherit' : 'ignore',
+  })
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
@@ -87,7 +102,7 @@ async function main(names: readonly string[]): Promise<void> {
     }
   }
   if (new Set(faults.map(({ name }) => name)).size < faults.length) complaints.push('two faults have one name')
-  if (complaints.length === 0 && (await judge('none')) !== 'green')
+  if (complaints.length === 0 && (await judge(sound)) !== 'green')
     complaints.push('the suite fails without any fault: mend it first')
   if (complaints.length === 0) {
     const waiting = [...chosen]

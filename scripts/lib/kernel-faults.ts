@@ -85,10 +85,7 @@ export const faults: readonly Fault[] = [
     'plan.end - plan.start + 1, message',
     'plan.end - plan.start, message',
   ]),
-  fault('a silent entry that was replaced still counts', 'derive.ts', [
-    'if (this.#slots[position] === null) this.#silent -= 1',
-    '',
-  ]),
+  fault('a silent entry is not counted', 'derive.ts', ['if (message === null) this.#silent += 1', '']),
   fault('an empty message is derived', 'derive.ts', [
     'event.data.message.content.length === 0 ? null : event.data.message',
     'event.data.message',

@@ -65,7 +65,7 @@ describe('explain', () => {
     expect(() => explain(talk().events, seq)).toThrow(RangeError)
   })
 
-  it('explains a summary of two hundred thousand entries', () => {
+  it('explains a summary of two hundred thousand entries', { timeout: 60_000 }, () => {
     const count = 200_000
     const session = fresh()
     const template = say(session, 'x')
