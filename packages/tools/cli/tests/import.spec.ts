@@ -50,6 +50,17 @@ describe('import', () => {
     })
   })
 
+  it('gives images back to the provider as they came', async () => {
+    const { file } = homeWithSession()
+    const root = scratch()
+    await palimpsest(['import', file], { root })
+    const { out } = await palimpsest(['messages', id, '--at', '3', '--format', 'anthropic'], { root })
+    const image = /"data":"(iVBOR[^"]+)"/.exec(demoTranscript())?.[1]
+    expect(JSON.parse(out)).toMatchObject({
+      messages: [{ content: [{ type: 'text' }, { type: 'image', source: { data: image } }] }],
+    })
+  })
+
   it('writes nothing for what is here already', async () => {
     const { file } = homeWithSession()
     const root = scratch()

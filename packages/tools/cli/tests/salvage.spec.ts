@@ -135,6 +135,31 @@ describe('salvage', () => {
     expect(json).toMatchObject({ shadows: [4], cites: [4], onSurface: true })
   })
 
+  it('closes a turn that nobody ended', async () => {
+    const root = await stored(wholeTurn().slice(0, 5))
+    const { sessions } = await salvage(root)
+    expect(sessions).toMatchObject([{ closers: 3, unplaced: [] }])
+    expect(await palimpsest(['verify', sessions[0]?.id ?? '', '--json'], { root })).toMatchObject({
+      json: { ok: true },
+    })
+  })
+
+  it('goes on with the history that was written to last, where two could go on', async () => {
+    const root = await stored([said(0, 'one'), said(1, 'two'), said(2, 'three')])
+    const rest: readonly [number, string][] = [
+      [1, 'two, otherwise'],
+      [2, 'three, otherwise'],
+      [3, 'four, otherwise'],
+      [3, 'four'],
+      [4, 'five'],
+    ]
+    write(root, [...linesOf(root), ...rest.map(([seq, text]) => `${JSON.stringify(said(seq, text))} `)])
+    const { sessions } = await salvage(root)
+    expect(sessions).toHaveLength(2)
+    expect(await textsOf(root, sessions[0]?.id ?? '')).toEqual(['one', 'two', 'three', 'four', 'five'])
+    expect((await textsOf(root, sessions[1]?.id ?? '')).at(-1)).toBe('four, otherwise')
+  })
+
   it('keeps types that nobody knows', async () => {
     const root = await stored([said(0, 'one'), event(1, 'weather/report', { rain: true })])
     const { sessions } = await salvage(root)
