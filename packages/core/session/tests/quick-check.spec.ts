@@ -105,7 +105,7 @@ describe('a cheap proof', () => {
         const accepted = coreEvents.get(type)?.schema.safeParse(data).success
         return !surelyMatches(type, data) || accepted === true
       }),
-      { numRuns: 3000, verbose: 1 },
+      { numRuns: 3000 },
     )
   })
 
