@@ -1,6 +1,6 @@
 import type { SessionEvent } from './events.ts'
 import type { Message } from './messages.ts'
-import type { SurfacePlan } from './surface.ts'
+import type { SurfaceChange } from './surface.ts'
 
 /**
  * The message that one event puts before the model, or null. An empty system or assistant message keeps its place
@@ -30,8 +30,7 @@ export class DerivedMessages {
   #silent = 0
   #messages: readonly Message[] | undefined
 
-  apply(plan: SurfacePlan): void {
-    if (plan.kind === 'log-only') return
+  apply(plan: SurfaceChange): void {
     const message = deriveEventMessage(plan.event)
     this.#messages = undefined
     if (message === null) this.#silent += 1

@@ -102,10 +102,9 @@ export function parseSessionHeader(value: unknown): SessionHeader {
       `the session is of format version ${version}, written by a newer version: upgrade (this one reads ${SESSION_FORMAT_VERSION})`,
     )
   }
-  const parsed = sessionHeaderSchema.safeParse(header)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw new SessionError('header/invalid', `session header, ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
+  const issue = sessionHeaderSchema.safeParse(header).error?.issues[0]
+  if (issue !== undefined) {
+    throw new SessionError('header/invalid', `session header, ${issue.path.join('.')}: ${issue.message}`)
   }
   adoptJson(header)
   return header as unknown as SessionHeader

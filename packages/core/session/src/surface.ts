@@ -20,8 +20,9 @@ export interface SessionSurface {
 }
 
 /** What an accepted event will do to the surface. Made by `validateNext`, applied by `commit`. */
-export type SurfacePlan =
-  | { readonly kind: 'log-only'; readonly event: SessionEvent }
+export type SurfacePlan = { readonly kind: 'log-only'; readonly event: SessionEvent } | SurfaceChange
+/** A plan that changes the surface. */
+export type SurfaceChange =
   | { readonly kind: 'append'; readonly event: SurfaceEvent }
   | ({ readonly kind: 'replace'; readonly event: SurfaceEvent } & ReplacementPlan)
 
@@ -31,15 +32,15 @@ export type SurfacePlan =
  */
 export class SurfaceManager implements SessionSurface {
   readonly #log: EventLog
-  readonly #onChange: ((plan: SurfacePlan) => void) | undefined
+  readonly #onChange: ((change: SurfaceChange) => void) | undefined
   readonly #order = new SurfaceOrder()
   /** Open calls in call order, with the assistant message that made each. */
   readonly #open = new Map<ToolCallId, SessionSeq>()
   #folded = 0
   #replaceGeneration = 0
 
-  /** `onChange` hears every plan right after it was applied. */
-  constructor(log: EventLog, onChange?: (plan: SurfacePlan) => void) {
+  /** `onChange` hears every change right after it was applied. */
+  constructor(log: EventLog, onChange?: (change: SurfaceChange) => void) {
     this.#log = log
     this.#onChange = onChange
   }

@@ -265,6 +265,52 @@ describe('a session header', () => {
   })
 })
 
+describe('a stored event', () => {
+  const replaced = (event: unknown) => () => {
+    const base = stored(talk())
+    return Session.restore({ ...base, events: [...base.events.slice(0, at.user), event as SessionEvent] })
+  }
+  const user = (change: object): unknown => ({ ...stored(talk()).events[at.user], ...change })
+  const odd = (change: object): unknown => ({
+    type: 'acme/odd',
+    seq: at.user,
+    time: 1,
+    ignorable: true,
+    data: {},
+    ...change,
+  })
+
+  it.each<[string, string, unknown]>([
+    ['nothing', 'envelope/keys', null],
+    ['undefined', 'envelope/keys', undefined],
+    ['a string', 'envelope/keys', 'user/message'],
+    ['a list', 'envelope/keys', []],
+    ['an event without a type', 'envelope/keys', { seq: at.user, time: 1, data: {} }],
+    ['a type that is no string', 'envelope/keys', user({ type: 5 })],
+    ['a seq that is no JSON', 'envelope/seq', user({ seq: Number.NaN })],
+    ['a time that is no JSON', 'envelope/time', user({ time: Infinity })],
+    ['an op that is no JSON', 'surface/invalid-op', user({ surfaceOp: { op: 'replace', startSeq: -0, endSeq: 0 } })],
+    ['sources that are no JSON', 'sources/invalid', user({ sourceEventSeqs: [-0] })],
+    ['another member that is no JSON', 'envelope/keys', user({ extra: Number.NaN })],
+    ['data that is no JSON', 'envelope/json', user({ data: { content: [Number.NaN] } })],
+    ['an opaque event whose op is no JSON', 'envelope/json', odd({ surfaceOp: -0 })],
+    ['an opaque event whose sources are no JSON', 'envelope/json', odd({ sourceEventSeqs: [-0] })],
+    ['an opaque event whose data is no object', 'envelope/json', odd({ data: [] })],
+    ['an opaque event without data', 'envelope/json', odd({ data: undefined })],
+  ])('is refused when it is %s', (_, code, event) => {
+    expect(replaced(event)).toThrow(expect.objectContaining({ name: 'SessionAcceptanceError', code, seq: at.user }))
+  })
+
+  it('is refused when even its type cannot be read', () => {
+    const thorny = {
+      get type(): string {
+        throw new Error('no')
+      },
+    }
+    expect(replaced(thorny)).toThrow(expect.objectContaining({ code: 'envelope/json', eventType: '' }))
+  })
+})
+
 describe('unknown events', () => {
   it('stay opaque when they are ignorable, whatever metadata they carry', () => {
     const base = stored(talk())
@@ -305,6 +351,15 @@ describe('unknown events', () => {
     expect(() => Session.restore(events(placed), { unknown: 'keep' })).toThrow(refused)
     expect(Session.restore(events(odd), { unknown: 'keep' }).findings.length).toBe(1)
   })
+
+  it.each([{ surfaceOp: -0 }, { sourceEventSeqs: [() => 1] }])(
+    'may not carry metadata that is no JSON: %o',
+    (metadata) => {
+      expect(() => add(talk(), 'acme/odd', {}, { ignorable: true, ...metadata })).toThrow(
+        expect.objectContaining({ code: 'envelope/json' }),
+      )
+    },
+  )
 
   it('are refused when appended live, also by a session that kept some', () => {
     const session = Session.restore(stored(talk()), { unknown: 'keep' })

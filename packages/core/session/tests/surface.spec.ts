@@ -1,5 +1,12 @@
-import { deriveMessagesAt, foldSurface, Session, SurfaceManager, surfaceAt } from '@palimpsest/session'
-import type { EventLog, SessionEvent, SurfacePlan } from '@palimpsest/session'
+import {
+  deriveEventMessage,
+  deriveMessagesAt,
+  foldSurface,
+  Session,
+  SurfaceManager,
+  surfaceAt,
+} from '@palimpsest/session'
+import type { EventLog, SessionEvent, SurfaceChange } from '@palimpsest/session'
 import { codingSession } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import { add, at, fresh, prompt, refusal, replacing, say, stored, talk } from './sessions.ts'
@@ -44,8 +51,8 @@ describe('a surface manager', () => {
 
   it('judges without changing anything, and applies a plan only to the event that the log holds next', () => {
     const log = new CountedLog(talk().events)
-    const heard: SurfacePlan[] = []
-    const manager = new SurfaceManager(log, (plan) => heard.push(plan))
+    const heard: SurfaceChange[] = []
+    const manager = new SurfaceManager(log, (change) => heard.push(change))
     const before = [...manager.nodes]
     const event = summary()
     const vetoed = manager.validateNext(event)
@@ -63,6 +70,18 @@ describe('a surface manager', () => {
     expect(manager.nodes).toEqual([at.head, at.done + 1])
     expect(manager.replaceGeneration).toBe(1)
     expect(heard.filter(({ kind }) => kind === 'replace').map((one) => one.event)).toEqual([equal])
+  })
+})
+
+describe('the message of an event', () => {
+  it('is the log’s own object, and null for an event that makes none', () => {
+    const session = talk()
+    const speaking: number[] = [at.head, at.user, at.calls, at.resultA, at.resultB, at.done]
+    for (const event of session.events) {
+      const data = event.data as { message?: unknown }
+      const message = speaking.includes(event.seq) ? (data.message ?? data) : null
+      expect(deriveEventMessage(event)).toBe(message)
+    }
   })
 })
 

@@ -59,6 +59,12 @@ export const eventCases: readonly Case[] = [
   },
   {
     code: 'envelope/keys',
+    rule: 'a type is a string',
+    refused: (session) => add(session, 5 as never, { turn: 2 }),
+    accepted: (session) => add(session, '5', { turn: 2 }, { ignorable: true }),
+  },
+  {
+    code: 'envelope/keys',
     rule: 'a stored event has no other members',
     seq: at.user,
     refused: restoring(at.user, (event) => (event['id'] = 'x')),

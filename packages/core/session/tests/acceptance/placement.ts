@@ -115,6 +115,12 @@ export const placementCases: readonly Case[] = [
     accepted: (session) => say(session, 'x', replacing(at.user, at.resultB, at.user, at.calls, at.resultA, at.resultB)),
   },
   {
+    code: 'sources/uncovered',
+    rule: 'a replacement without sources covers nothing',
+    refused: (session) => say(session, 'x', replacing(at.done, at.done)),
+    accepted: (session) => say(session, 'x', replacing(at.done, at.done, at.done)),
+  },
+  {
     code: 'replace/not-on-surface',
     rule: 'the start is on the surface',
     refused: (session) => say(session, 'x', replacing(at.turn, at.user, at.turn, at.user)),
