@@ -1,12 +1,14 @@
 import { Command, Option } from 'commander'
 import { EXIT, type ExitCode } from './exit.ts'
-import type { Io } from './io.ts'
+import { type Io, Progress } from './io.ts'
 import { type Style, styleFor } from './render/style.ts'
 
 /** What every command is given. */
 export interface Cli {
   readonly io: Io
   readonly style: Style
+  /** Gone before anything else is written. */
+  readonly progress: Progress
   /** Sets the exit code of a command that did its work and has something to say. */
   end(code: ExitCode): void
 }
@@ -20,10 +22,17 @@ export interface CommonOptions {
 export class CliState implements Cli {
   readonly io: Io
   readonly style: Style
+  readonly progress: Progress
   exit: ExitCode = EXIT.ok
 
   constructor(io: Io) {
-    this.io = io
+    const progress = new Progress(io)
+    const after = (write: (text: string) => void) => (text: string) => {
+      progress.done()
+      write(text)
+    }
+    this.io = { ...io, stdout: after(io.stdout), stderr: after(io.stderr) }
+    this.progress = progress
     this.style = styleFor(io)
   }
 

@@ -41,6 +41,9 @@ export class Progress {
   readonly #io: Pick<Io, 'stderr' | 'isStderrTty'>
   readonly #now: () => number
   readonly #startedAt: number
+  #timer: NodeJS.Timeout | undefined
+  #text = ''
+  #shown = ''
   #shownAt = 0
 
   /** `now` in milliseconds. */
@@ -52,14 +55,25 @@ export class Progress {
 
   show(text: string): void {
     if (!this.#io.isStderrTty) return
-    const now = this.#now()
-    if (now - this.#startedAt < PATIENCE_MS || now - this.#shownAt < INTERVAL_MS) return
-    this.#shownAt = now
-    this.#io.stderr(`\r\u001B[2K${text}`)
+    this.#text = text
+    // One long piece of work says nothing more until it is done.
+    this.#timer ??= setInterval(() => this.#write(), INTERVAL_MS).unref()
+    this.#write()
   }
 
   done(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    this.#shown = ''
     if (this.#shownAt > 0) this.#io.stderr('\r\u001B[2K')
     this.#shownAt = 0
+  }
+
+  #write(): void {
+    const now = this.#now()
+    if (this.#text === this.#shown || now - this.#startedAt < PATIENCE_MS || now - this.#shownAt < INTERVAL_MS) return
+    this.#shownAt = now
+    this.#shown = this.#text
+    this.#io.stderr(`\r\u001B[2K${this.#text}`)
   }
 }

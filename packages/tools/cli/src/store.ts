@@ -7,7 +7,7 @@ import {
   type SessionStat,
 } from '@palimpsest/session-persistence'
 import { jsonlPersistence } from '@palimpsest/session-persistence-jsonl'
-import type { CommonOptions } from './cli.ts'
+import type { Cli, CommonOptions } from './cli.ts'
 import { CliError } from './exit.ts'
 import type { Io } from './io.ts'
 import { printable } from './render/text.ts'
@@ -21,14 +21,16 @@ export function rootOf(io: Io, options: CommonOptions): string {
 
 /** Runs with the store and closes it whatever happens. */
 export async function withStore<T>(
-  io: Io,
+  { io, progress }: Cli,
   options: CommonOptions,
   run: (store: SessionPersistence) => Promise<T>,
 ): Promise<T> {
   const store = jsonlPersistence({ root: rootOf(io, options) })
+  progress.show('working')
   try {
     return await run(store)
   } finally {
+    progress.done()
     await store.close()
   }
 }

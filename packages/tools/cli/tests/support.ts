@@ -73,7 +73,7 @@ export function logOf(root: string, id: string): string {
   return join(root, found)
 }
 
-export function headerOf(id: string): SessionHeader {
+function headerOf(id: string): SessionHeader {
   return {
     format: 'palimpsest',
     version: 3,

@@ -18,7 +18,7 @@ export function explainCommand(cli: Cli): Command {
     .argument('[seq]', 'seq of the event')
     .action(async (first: string | undefined, second: string | undefined, options: CommonOptions) => {
       const [name, seqText] = second === undefined ? ['last', first] : [first ?? 'last', second]
-      const { session } = await withStore(cli.io, options, (store) => readSession(store, name))
+      const { session } = await withStore(cli, options, (store) => readSession(store, name))
       const { events } = session
       const seq = parseSeq(seqText ?? '(none)', events)
       const found = explain(events, seq)

@@ -33,7 +33,7 @@ export function exportCommand(cli: Cli): Command {
       'model the request goes to: signed reasoning goes back to the family that signed it, and to no other',
     )
     .action(async (name: string, options: ExportOptions) => {
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const { session } = await readSession(store, name)
         if (options.to === 'jsonl') {
           writeLog(cli, session, options.json === true)

@@ -8,7 +8,6 @@ import { CliError, EXIT, type ExitCode, type Failure, failureOf } from '../exit.
 import { type Kept, keepImported } from '../import/keep.ts'
 import { type ImportNote, importNotes } from '../import/notes.ts'
 import { AttachmentSpool } from '../import/spool.ts'
-import { Progress } from '../io.ts'
 import { foundJson, renderFound } from '../render/found.ts'
 import { renderImported } from '../render/imported.ts'
 import { oneLine } from '../render/text.ts'
@@ -49,7 +48,7 @@ export function importCommand(cli: Cli): Command {
     .option('--all', 'import every session of the list')
     .option('--again', 'import a file that differs from what is here beside it')
     .action(async (paths: readonly string[], options: ImportOptions) => {
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const find = (): Promise<FoundSession[]> => findClaudeCodeSessions({ home: cli.io.home, env: cli.io.env })
         if (paths.length === 0 && options.all !== true) return listFound(cli, options, store, await find())
         const wanted = options.all === true ? (await find()).flatMap(filesOf) : []
@@ -108,18 +107,16 @@ async function importAll(
   store: SessionPersistence,
   paths: readonly string[],
 ): Promise<void> {
-  const progress = new Progress(cli.io)
   const entries: (ImportEntry & Pick<Kept, 'status'>)[] = []
   const failures: Failure[] = []
   for (const [index, path] of paths.entries()) {
-    progress.show(`importing ${index + 1} of ${paths.length}`)
+    cli.progress.show(`importing ${index + 1} of ${paths.length}`)
     try {
       for await (const entry of importOne(store, path, options.again === true)) entries.push(entry)
     } catch (error) {
       failures.push(failureOf(unreadable(path, error)))
     }
   }
-  progress.done()
   const sessions = entries.map(({ status: _, ...entry }): ImportEntry => entry)
   print(cli, options, { sessions }, () => renderImported(cli, entries))
   for (const { line } of failures) cli.io.stderr(`palimpsest: ${oneLine(line)}\n`)

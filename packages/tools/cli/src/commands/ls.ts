@@ -13,7 +13,7 @@ export function lsCommand(cli: Cli): Command {
     description: 'Lists the sessions of the store, newest first.',
     examples: ['palimpsest ls', 'palimpsest ls --json'],
   }).action(async (options: CommonOptions) => {
-    const stats = await withStore(cli.io, options, listSessions)
+    const stats = await withStore(cli, options, listSessions)
     print(cli, options, { sessions: stats.map(entryOf) }, () => render(cli, stats))
   })
 }

@@ -33,7 +33,7 @@ export function messagesCommand(cli: Cli): Command {
         .default('derived'),
     )
     .action(async (name: string, options: MessagesOptions) => {
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const { session } = await readSession(store, name)
         const { events } = session
         const at = options.at === undefined ? events.length - 1 : parseSeq(options.at, events, -1)

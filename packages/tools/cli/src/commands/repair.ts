@@ -26,7 +26,7 @@ export function repairCommand(cli: Cli): Command {
   })
     .argument('<session>', sessionHelp)
     .action(async (name: string, options: CommonOptions) => {
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const id = await resolveSession(store, name)
         const handle = await store.open(id, 'write')
         const { recovered, events } = handle.stored

@@ -48,7 +48,7 @@ export function salvageCommand(cli: Cli): Command {
   })
     .argument('<session>', `${sessionHelp}; the whole id where the header cannot be read`)
     .action(async (name: string, options: CommonOptions) => {
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const root = rootOf(cli.io, options)
         const id = await resolveDamaged(store, name)
         const salvage = await salvageLog(store, root, id, await readDamagedLog({ root, id }))

@@ -29,7 +29,7 @@ export function showCommand(cli: Cli): Command {
     .option('--to <seq>', 'last event, inclusive')
     .option('--type <type>', 'only events of this type, `area/*` for an area; may be given again', collect)
     .action(async (name: string, options: ShowOptions) => {
-      const { session } = await withStore(cli.io, options, (store) => readSession(store, name))
+      const { session } = await withStore(cli, options, (store) => readSession(store, name))
       const events = select(session.events, options)
       const standing = standingOf(session.events)
       print(

@@ -40,7 +40,7 @@ export function statsCommand(cli: Cli): Command {
   })
     .argument('[session]', sessionHelp, 'last')
     .action(async (name: string, options: CommonOptions) => {
-      const stats = await withStore(cli.io, options, async (store) => {
+      const stats = await withStore(cli, options, async (store) => {
         const { session } = await readSession(store, name)
         return statsOf(session, (await store.stat(session.id))?.byteLength ?? 0)
       })

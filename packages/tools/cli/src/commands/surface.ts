@@ -21,7 +21,7 @@ export function surfaceCommand(cli: Cli): Command {
     .argument('[session]', sessionHelp, 'last')
     .option('--at <seq>', 'the surface right after this event')
     .action(async (name: string, options: SurfaceOptions) => {
-      const { session } = await withStore(cli.io, options, (store) => readSession(store, name))
+      const { session } = await withStore(cli, options, (store) => readSession(store, name))
       const events =
         options.at === undefined
           ? session.events

@@ -4,7 +4,6 @@ import { checkSession } from '../checks/session.ts'
 import { findUnlisted } from '../checks/unlisted.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { Progress } from '../io.ts'
 import { areBad, findingLines } from '../render/findings.ts'
 import { count, oneLine } from '../render/text.ts'
 import { listSessions, resolveSession, rootOf, withStore } from '../store.ts'
@@ -35,18 +34,16 @@ export function verifyCommand(cli: Cli): Command {
       if (name !== undefined && options.all === true) {
         throw new CliError('option/invalid', 'give a session or --all, not both')
       }
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const ids =
           options.all === true
             ? (await listSessions(store)).map(({ header }) => header.id)
             : [await resolveSession(store, name ?? 'last')]
-        const progress = new Progress(cli.io)
         const verified: Verified[] = []
         for (const [index, id] of ids.entries()) {
-          progress.show(`verifying ${index + 1} of ${ids.length}`)
+          cli.progress.show(`verifying ${index + 1} of ${ids.length}`)
           verified.push({ id, findings: await checkSession(store, id, { streams: options.streams === true }) })
         }
-        progress.done()
         const unlisted = options.all === true ? await findUnlisted(rootOf(cli.io, options)) : []
         const isBad = areBad(unlisted) || verified.some(({ findings }) => areBad(findings))
         if (isBad) cli.end(EXIT.finding)

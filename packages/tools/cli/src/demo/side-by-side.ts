@@ -15,7 +15,8 @@ export function sideBySide(events: readonly SessionEvent[], columns: number, sty
       clip(`${mark} ${padStart(String(event.seq), 3)}  ${pad(event.type, 18)}${eventLine(event)}`, left),
       left,
     )
-    return mark === '●' ? `${style('green', mark)}${text.slice(1)}` : style('dim', text)
+    if (mark === '●') return `${style('green', mark)}${text.slice(1)}`
+    return mark === '○' ? `${style('yellow', mark)}${style('dim', text.slice(1))}` : style('dim', text)
   })
   const surfaceRows = nodes.map((seq) => {
     const event = events[seq]

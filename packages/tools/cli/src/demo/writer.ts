@@ -17,7 +17,7 @@ export function writerCommand(cli: Cli): Command {
     .requiredOption('--root <dir>')
     .argument('<id>')
     .action(async (id: string, options: { readonly root: string }) => {
-      await withStore(cli.io, options, async (store) => {
+      await withStore(cli, options, async (store) => {
         const handle = await store.open(sessionId(id), 'write')
         await work(cli, handle)
         await new Promise((resolve) => process.stdin.resume().on('end', resolve))

@@ -62,7 +62,7 @@ export function markOf(event: SessionEvent, { surface }: Standing): string {
 }
 
 /** What a replacement covers, and what covers an event. */
-export function coverNote(event: SessionEvent, { shadowedBy, covers }: Standing): string {
+function coverNote(event: SessionEvent, { shadowedBy, covers }: Standing): string {
   const covered = covers.get(event.seq)
   const above = shadowedBy.get(event.seq)
   return [covered === undefined ? '' : `covers ${covered}`, above === undefined ? '' : `under ${above}`]
@@ -80,15 +80,12 @@ export interface LineLayout {
 export function eventRow(event: SessionEvent, standing: Standing, { columns, seqWidth, style }: LineLayout): string {
   const mark = markOf(event, standing)
   const note = coverNote(event, standing)
-  const head = `${mark} ${padStart(String(event.seq), seqWidth)}  ${pad(clip(event.type, 17), 17)}  `
+  const head = `${mark} ${padStart(String(event.seq), seqWidth)}  ${pad(clip(oneLine(event.type), 17), 17)}  `
   const noteText = note === '' ? '' : `[${note}] `
   const body = clip(eventLine(event), Math.max(12, columns - head.length - noteText.length))
-  if (mark === '○') return style('dim', `${head}${noteText}${body}`)
-  const shown =
-    mark === '·'
-      ? style('dim', `${head}${body}`)
-      : `${style('green', mark)}${head.slice(1)}${style('yellow', noteText)}${body}`
-  return noteText !== '' && mark === '·' ? `${shown} ${style('dim', noteText)}` : shown
+  if (mark === '○') return `${style('yellow', mark)}${style('dim', `${head.slice(1)}${noteText}${body}`)}`
+  if (mark === '·') return style('dim', `${head}${body}`)
+  return `${style('green', mark)}${head.slice(1)}${style('yellow', noteText)}${body}`
 }
 
 /** Bytes of an event's payload as JSON, for people. */
