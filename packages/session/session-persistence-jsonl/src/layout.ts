@@ -66,17 +66,29 @@ export async function* allPlaces(fs: FileSystem, root: string, cwd?: string): As
   }
 }
 
-/** Makes the root and what is missing above it; returns the directories that hold a new name. */
-async function makeRoot(fs: FileSystem, root: string): Promise<string[]> {
+/** Errors of a directory above the root that this user may pass through and not read. */
+const notReadable = new Set(['EACCES', 'EPERM'])
+
+/**
+ * Makes the root and what is missing above it, durably and from the top down. The name of a root that was there is made
+ * durable too: whoever made it may not have come to that yet, and sessions of others must not hang on it.
+ */
+async function makeRoot(fs: FileSystem, root: string): Promise<void> {
+  const above = dirname(root)
+  let isMade = true
   try {
     await fs.mkdir(root)
-    return [dirname(root)]
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return []
-    if (codeOf(error) !== 'ENOENT' || dirname(root) === root) throw error
+    if (codeOf(error) === 'EEXIST') isMade = false
+    else if (codeOf(error) !== 'ENOENT' || above === root) throw error
+    else {
+      await makeRoot(fs, above)
+      await ensureDirectory(fs, root, 'the root')
+    }
   }
-  const above = await makeRoot(fs, dirname(root))
-  return [...(await makeRoot(fs, root)), ...above]
+  await fs.syncDirectory(above).catch((error: unknown) => {
+    if (isMade || !notReadable.has(codeOf(error) ?? '')) throw error
+  })
 }
 
 /** A place for a new session, and the directories on the way that must be synced once its log is there. */
@@ -90,10 +102,10 @@ export interface NewPlace {
 export async function makePlace(fs: FileSystem, root: string, header: SessionHeader): Promise<NewPlace> {
   const project = projectKey(header.cwd)
   const directory = `${project}/${encodeSegment(header.id)}`
-  const above = await makeRoot(fs, root)
+  await makeRoot(fs, root)
   await ensureDirectory(fs, within(root, project), project)
   await ensureDirectory(fs, within(root, directory), directory)
-  return { directory, holders: [within(root, directory), within(root, project), root, ...above] }
+  return { directory, holders: [within(root, directory), within(root, project), root] }
 }
 
 /** Removes the directory of a session that was never written, unless it holds more than a claim. */

@@ -91,9 +91,6 @@ class DirectoryNode {
   sync(): void {
     for (const [name, versions] of this.entries) this.entries.set(name, [versions.at(-1)])
   }
-
-  /** Names go through a journal that fails as a whole or not at all: they stay to be synced. */
-  failSync(): void {}
 }
 
 type Node = FileNode | DirectoryNode
@@ -121,10 +118,10 @@ export class DiskModel {
     this.#top.sync()
   }
 
-  /** Notes what changed in the tree since the last look. */
-  observe(): void {
+  /** Notes what changed in the tree since the last look: names, and the bytes of new files and of `written`. */
+  observe(written?: object): void {
     const seen = new Map<string, Node>()
-    this.#look(this.#top, '', seen)
+    this.#look(this.#top, '', seen, written)
     // An inode number that is no longer in use may come back as another file.
     this.#live = seen
   }
@@ -139,9 +136,9 @@ export class DiskModel {
     ;(node as Node).sync()
   }
 
-  /** Notes that a sync failed: what it should have written may or may not be durable, and will not be tried again. */
-  failSync(node: object): void {
-    ;(node as Node).failSync()
+  /** Notes that a file's sync failed: what it should have written may or may not be durable, and will not be tried again. */
+  failSync(file: object): void {
+    if (file instanceof FileNode) file.failSync()
   }
 
   /** Notes that bytes were written, also where they equal what was there. Both in bytes. */
@@ -155,20 +152,20 @@ export class DiskModel {
     return imageOf(this.#top, new Map()) as DirectoryImage
   }
 
-  #look(directory: DirectoryNode, path: string, seen: Map<string, Node>): void {
+  #look(directory: DirectoryNode, path: string, seen: Map<string, Node>, written: object | undefined): void {
     const names = readdirSync(join(this.#root, path))
     for (const name of directory.entries.keys()) if (!names.includes(name)) directory.observe(name, undefined)
     for (const name of names) {
       const label = path === '' ? name : `${path}/${name}`
       const absolute = join(this.#root, label)
       const key = inode(absolute)
-      const isDirectory = lstatSync(absolute).isDirectory()
-      const node =
-        seen.get(key) ?? this.#live.get(key) ?? (isDirectory ? new DirectoryNode(label) : new FileNode(label))
+      const known = seen.get(key) ?? this.#live.get(key)
+      const isDirectory = known === undefined && lstatSync(absolute).isDirectory()
+      const node = known ?? (isDirectory ? new DirectoryNode(label) : new FileNode(label))
       seen.set(key, node)
       directory.observe(name, node)
-      if (node instanceof DirectoryNode) this.#look(node, label, seen)
-      else node.observe(readFileSync(absolute), this.#pageSize)
+      if (node instanceof DirectoryNode) this.#look(node, label, seen, written)
+      else if (known === undefined || node === written) node.observe(readFileSync(absolute), this.#pageSize)
     }
   }
 }

@@ -97,17 +97,17 @@ export class PowerLossRecorder<Port extends object, Mark> {
   async #make(call: FileSystemCall, site: string, proceed: () => Promise<unknown>): Promise<unknown> {
     const isSync = syncing.has(call.operation)
     if (!isSync && !changing.has(call.operation)) return proceed()
+    const written = call.file === undefined ? undefined : this.#nodes.get(call.file)
     try {
       const result = await proceed()
-      this.#model.observe()
+      this.#model.observe(written)
       if (call.operation === 'open') this.#bind(result as object, call.path)
       if (call.operation === 'write') this.#touch(call, Number(result))
       if (isSync) this.#sync(call, site)
       return result
     } catch (cause) {
-      this.#model.observe()
-      const node = this.#nodeOf(call)
-      if (isSync && node !== undefined) this.#model.failSync(node)
+      this.#model.observe(written)
+      if (isSync && written !== undefined) this.#model.failSync(written)
       throw cause
     } finally {
       this.#remember(`${call.operation} ${this.#relative(call.path)}`)

@@ -40,7 +40,11 @@ const table: readonly { readonly thing: string; readonly by: string; readonly ne
   { thing: 'the session directory', by: 'publish', needed: [created] },
   { thing: 'the project directory', by: 'publish', needed: [created] },
   { thing: 'the root', by: 'publish', needed: [created] },
-  { thing: 'the directory above the root', by: 'publish', needed: [created] },
+  {
+    thing: 'the directory above the root',
+    by: 'makeRoot',
+    needed: [created, 'a session is created in a root that another one has just made'],
+  },
   {
     thing: 'the log',
     by: 'append',
@@ -71,7 +75,7 @@ const table: readonly { readonly thing: string; readonly by: string; readonly ne
   { thing: 'the project directory', by: 'deleteSession', needed: [deleted] },
 ]
 
-const named = ['publish', 'append', '#settle', 'mend', 'moveAside', 'putAttachment', 'deleteSession']
+const named = ['makeRoot', 'publish', 'append', '#settle', 'mend', 'moveAside', 'putAttachment', 'deleteSession']
 
 /** The function of the table that asked for a sync: the innermost one that it names. */
 function byOf({ site }: SyncCall): string {

@@ -106,6 +106,20 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'a session is created in a root that another one has just made',
+    events: saidAll(0, 1),
+    run: async ({ fileSystem, root, promise }) => {
+      const store = openStore(root, fileSystem)
+      const first = await store.create(headerOf('first'))
+      const handle = await store.create(headerOf())
+      await handle.append([said(0)])
+      promise({ length: 1 })
+      await first.close()
+      await handle.close()
+      await store.close()
+    },
+  },
+  {
     name: 'a session without events is made durable',
     events: [said(0)],
     run: async ({ fileSystem, root, promise }) => {
