@@ -70,12 +70,12 @@ describe('salvage', () => {
     expect(await textsOf(root, sessions[1]?.id ?? '')).toEqual(['one', 'two'])
   })
 
-  it('counts a record that is there twice as one', async () => {
+  it('takes a record that is there twice for one, as the store does', async () => {
     const root = await stored([said(0, 'one'), said(1, 'two'), said(2, 'three')])
     const lines = linesOf(root)
     write(root, [...lines.slice(0, 3), lines[2] ?? '', ...lines.slice(3)])
     const { sessions, bytes } = await salvage(root)
-    expect(sessions).toHaveLength(1)
+    expect(sessions).toEqual([])
     expect(bytes.repeats).toBe((lines[2]?.length ?? 0) + 1)
   })
 
@@ -127,18 +127,19 @@ describe('salvage', () => {
       result(2, 'a'),
       said(3, 'two'),
       said(4, 'both', { surfaceOp: { op: 'replace', startSeq: 3, endSeq: 3 }, sourceEventSeqs: [3] }),
+      result(5, 'b'),
     ])
     const { sessions } = await salvage(root)
     const [session] = sessions
-    expect(session).toMatchObject({ events: 6, closers: 1, unplaced: [] })
+    expect(session).toMatchObject({ events: 7, closers: 1, unplaced: [{ seq: 5 }] })
     const { json } = await palimpsest(['explain', session?.id ?? '', '5', '--json'], { root })
     expect(json).toMatchObject({ shadows: [4], cites: [4], onSurface: true })
   })
 
   it('closes a turn that nobody ended', async () => {
-    const root = await stored(wholeTurn().slice(0, 5))
+    const root = await stored([...wholeTurn().slice(0, 5), event(5, 'turn/start', {})])
     const { sessions } = await salvage(root)
-    expect(sessions).toMatchObject([{ closers: 3, unplaced: [] }])
+    expect(sessions).toMatchObject([{ closers: 3, unplaced: [{ reason: 'payload/invalid' }] }])
     expect(await palimpsest(['verify', sessions[0]?.id ?? '', '--json'], { root })).toMatchObject({
       json: { ok: true },
     })
@@ -161,11 +162,11 @@ describe('salvage', () => {
   })
 
   it('keeps types that nobody knows', async () => {
-    const root = await stored([said(0, 'one'), event(1, 'weather/report', { rain: true })])
+    const root = await stored([said(0, 'one'), event(1, 'weather/report', { rain: true }), result(2, 'nobody')])
     const { sessions } = await salvage(root)
-    expect(sessions).toMatchObject([{ unplaced: [], events: 2 }])
+    expect(sessions).toMatchObject([{ unplaced: [{ seq: 2 }], events: 3 }])
     const { json } = await palimpsest(['show', sessions[0]?.id ?? '', '--json'], { root })
-    expect(json).toMatchObject({ events: [{}, { type: 'weather/report', data: { rain: true } }] })
+    expect(json).toMatchObject({ events: [{}, { type: 'weather/report', data: { rain: true } }, {}] })
   })
 
   it('reads a log whose header is gone, by its whole id', async () => {
@@ -184,6 +185,13 @@ describe('salvage', () => {
     const [kept] = (json as { events: { data: { text: string; encoding: string } }[] }).events
     expect(kept?.data.encoding).toBe('base64')
     expect(Buffer.from(kept?.data.text ?? '', 'base64')).toEqual(Buffer.from([0x7b, 0xff, 0xfe, 0x0a]))
+  })
+
+  it('leaves a log alone that is whole', async () => {
+    const root = await stored(wholeTurn().slice(0, 5))
+    const before = treeOf(root)
+    expect((await salvage(root)).sessions).toEqual([])
+    expect(treeOf(root)).toEqual(before)
   })
 
   it('writes nothing the second time', async () => {

@@ -43,7 +43,7 @@ export function salvageCommand(cli: Cli): Command {
     name: 'salvage',
     summary: 'write a new session from what is readable of a damaged one',
     description:
-      'Reads whatever can be read of a log that no longer opens, or that acceptance refuses, and writes it as a new session; a second history of the same seqs becomes a session of its own. The damaged log is only read. Every byte of it is accounted for.',
+      'Reads whatever can be read of a log that no longer opens, or that acceptance refuses, and writes it as a new session; a second history of the same seqs becomes a session of its own. The damaged log is only read, and every byte of it is accounted for. A log that is whole is left alone.',
     examples: ['palimpsest salvage 29ccd257', 'palimpsest salvage 29ccd257 --json'],
   })
     .argument('<session>', `${sessionHelp}; the whole id where the header cannot be read`)
@@ -84,6 +84,7 @@ async function salvageLog(store: SessionPersistence, root: string, id: SessionId
       const suffix = index === 0 ? '' : `-branch${index + 1}`
       const header = headerFor(log, id, `${id}~salvaged-${sha256.slice(0, 8)}${suffix}`, sha256)
       const written = await writeBranch(branch, header, read)
+      if (log.corruption === undefined && branches.length === 1 && isWhole(written)) break
       const wasThere = (await store.stat(header.id)) !== undefined
       if (!wasThere) await keep(store, id, header, written)
       const { session, closers, missing, unplaced } = written
@@ -103,6 +104,11 @@ async function salvageLog(store: SessionPersistence, root: string, id: SessionId
   } finally {
     await file.close()
   }
+}
+
+/** A log that opens, and from which nothing is lost, needs no second one: what it leaves open is for `repair`. */
+function isWhole({ unplaced, missing }: SalvagedBranch): boolean {
+  return unplaced.length === 0 && missing.length === 0
 }
 
 async function digestOf(path: string, size: number): Promise<string> {

@@ -16,6 +16,9 @@ const accounts: readonly (readonly [keyof Salvage['bytes'], string])[] = [
 /** What a salvage did, for people. */
 export function renderSalvage(cli: Cli, { source, bytes: spent, sessions }: Salvage): string {
   const { style } = cli
+  if (sessions.length === 0) {
+    return `${style('bold', oneLine(source.id))}: nothing to salvage, every record has its place; \`palimpsest repair\` closes what is open\n`
+  }
   const head = `${style('bold', oneLine(source.id))}: ${source.why === undefined ? 'this log opens' : oneLine(source.why)}\n`
   const sums = accounts
     .filter(([key]) => spent[key] > 0)
