@@ -45,9 +45,9 @@ export function ratios({ bar, rounds }: Comparison, clock: keyof Sample): Spread
   )
 }
 
-/** Whether the median of the wall clock reaches the bar. */
+/** Whether the median reaches the bar: of processor time, since a neighbour's work on a shared machine is in the wall clock. */
 export function reaches(comparison: Comparison): boolean {
-  const { median } = ratios(comparison, 'wall')
+  const { median } = ratios(comparison, 'cpu')
   return comparison.bar.kind === 'faster' ? median >= comparison.bar.times : median <= comparison.bar.times
 }
 
@@ -67,13 +67,13 @@ export function rendered(comparison: Comparison): string {
     return `  ${clock.padEnd(4)}  ${times(median)}  (min ${times(min)}, max ${times(max)})`
   }
   const sign = bar.kind === 'faster' ? '≥' : '≤'
-  const got = times(ratios(comparison, 'wall').median)
+  const got = times(ratios(comparison, 'cpu').median)
   return [
     `${name}: ${work}`,
     `  ours ${pace(comparison, 'ours')}, ${against} ${pace(comparison, 'theirs')}`,
     ratioLine('wall'),
     ratioLine('cpu'),
-    `  bar ${sign} ${times(bar.times)}, got ${got}: ${reaches(comparison) ? 'reached' : 'NOT reached'}`,
+    `  bar ${sign} ${times(bar.times)}, got ${got} of processor time: ${reaches(comparison) ? 'reached' : 'NOT reached'}`,
     '',
   ].join('\n')
 }

@@ -38,6 +38,10 @@ async function core(directory: string): Promise<void> {
   installPeers()
   const peer = peerModule('@deepseek-ai/dsh-session')
   const program = await bundleProgram('core', directory)
+  console.log('The peer has no system/message on its surface: it is given that one event of a session as log-only.')
+  console.log(
+    'Its log has no streams in the fold, and neither has ours. cpu is the time of all threads of the process.\n',
+  )
   const pace = values.quick ? 'quick' : 'full'
   for (const row of rowNames) {
     if (values.only !== undefined && values.only !== row) continue

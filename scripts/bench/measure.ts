@@ -27,9 +27,11 @@ export class Stopwatch {
   }
 }
 
+const warmUp = 3
+
 /**
- * Samples of both sides, taken in turn; who goes first alternates. The first round warms up the compiler and is
- * left out.
+ * Samples of both sides, taken in turn; who goes first alternates. The first rounds warm up the compiler and are left
+ * out.
  */
 export function interleave(
   rounds: number,
@@ -40,12 +42,12 @@ export function interleave(
     collectGarbage()
     return side()
   }
-  return Array.from({ length: rounds + 1 }, (_, round) => {
+  return Array.from({ length: warmUp + rounds }, (_, round) => {
     if (round % 2 === 0) {
       const first = sampled(ours)
       return { ours: first, theirs: sampled(theirs) }
     }
     const first = sampled(theirs)
     return { ours: sampled(ours), theirs: first }
-  }).slice(1)
+  }).slice(warmUp)
 }
