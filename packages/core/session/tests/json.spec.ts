@@ -39,6 +39,16 @@ const lossy: readonly (readonly [what: string, make: () => unknown])[] = [
   ['a sparse array', () => Object.assign([], { length: 2 })],
   ['an array with a member of its own', () => Object.assign([1], { extra: 1 })],
   ['an array of a derived class', () => new (class extends Array<number> {})()],
+  ['an array that derives from another', () => Object.setPrototypeOf([1], []) as unknown],
+  [
+    'a sparse array with a method of its own',
+    () => {
+      const list: unknown[] = []
+      list.length = 1
+      return Object.assign(list, { slice: () => [1] })
+    },
+  ],
+  ['an array made from another', () => Object.setPrototypeOf([1], [2]) as unknown],
   ['a class instance', () => new Point()],
   ['a date', () => new Date(0)],
   ['a map', () => new Map()],
@@ -76,7 +86,13 @@ describe('lossless JSON', () => {
     holed[2] = 3
     const error = refusal(() => kept({ list: holed }))
     expect(error.code).toBe('envelope/json')
-    expect(error.message).toContain('data.value.list[1]')
+    expect(error.message).toContain('data.value.list')
+  })
+
+  it('refuses an array of four billion holes at once', () => {
+    const session = fresh()
+    expect(refusal(() => keep(session, Object.assign([], { length: 2 ** 32 - 1 }))).code).toBe('envelope/json')
+    expect(() => toJson(Object.assign([], { length: 2 ** 32 - 1 }))).toThrow(SessionError)
   })
 
   it('names the place', () => {
@@ -146,6 +162,28 @@ describe('lossless JSON', () => {
     }
     expect(kept(value)).toEqual({ turn: 'first' })
     expect(reads).toBe(1)
+  })
+
+  it('refuses an accessor whose first value is not JSON, whatever it says later', () => {
+    let reads = 0
+    const value = {
+      get turn() {
+        reads += 1
+        return reads === 1 ? Number.NaN : 1
+      },
+    }
+    expect(refusal(() => kept(value)).code).toBe('envelope/json')
+  })
+
+  it('refuses an accessor that says nothing first and something when asked again', () => {
+    let reads = 0
+    const value = {
+      get late() {
+        reads += 1
+        return reads === 1 ? undefined : 'something'
+      },
+    }
+    expect(refusal(() => kept(value)).code).toBe('envelope/json')
   })
 
   it('copies a stored event whose members are accessors, instead of adopting it', () => {

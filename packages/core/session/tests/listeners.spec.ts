@@ -198,6 +198,38 @@ describe('session/event', () => {
     expect(say(session, 'y').seq).toBe(1)
     expect(log).toHaveBeenCalledTimes(2)
   })
+
+  it('does not reach the appender even when the console throws, nor the other listeners', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {
+      throw new Error('console')
+    })
+    const session = fresh()
+    const heard: number[] = []
+    session.on('session/event', () => {
+      throw new Error('observer')
+    })
+    session.on('session/event', ({ seq }) => heard.push(seq))
+    say(session, 'x')
+    say(session, 'y')
+    expect(heard).toEqual([0, 1])
+  })
+
+  it('says that a clock of the wrong kind gives no time', () => {
+    for (const time of [1n, {}, 1.5, Number.NaN]) {
+      expect(refusal(() => say(fresh({ now: () => time as number }), 'x')).code).toBe('envelope/time')
+    }
+  })
+
+  it('does not reach the appender even when the console throws', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {
+      throw new Error('console')
+    })
+    const session = fresh()
+    session.on('session/event', () => {
+      throw new Error('observer')
+    })
+    expect(say(session, 'x').seq).toBe(0)
+  })
 })
 
 describe('public reads', () => {

@@ -119,6 +119,18 @@ describe('an assistant stream', () => {
     ['too few gaps', { type: 'text-chunks', time0: 1, index: 0, dt: [], texts: ['a', 'b'] }],
     ['too many gaps', { type: 'tool-call-chunks', time0: 1, index: 0, dt: [1], id: 'a', args: ['a'] }],
     ['a time that is no integer', { type: 'reasoning-chunks', time0: 1, index: 0, dt: [0.5], texts: ['a', 'b'] }],
+    ['an unknown kind of record', { type: 'image-chunks', time0: 1, index: 0, dt: [], texts: ['a'] }],
+    ['a run without parts', { type: 'text-chunks', time0: 1, index: 0, dt: [] }],
+    ['a part that is no text', { type: 'text-chunks', time0: 1, index: 0, dt: [], texts: [5] }],
+    ['an index that is none', { type: 'text-chunks', time0: 1, index: -1, dt: [], texts: ['a'] }],
+    ['a call without an id', { type: 'tool-call-chunks', time0: 1, index: 0, dt: [], args: ['{}'] }],
+    ['a chunk at no time', { type: 'chunk', time: 1.5, chunk: { type: 'usage', usage: {} } }],
+    ['a record without its chunk', { type: 'chunk', time: 1 }],
+    [
+      'a time past every safe integer',
+      { type: 'text-chunks', time0: Number.MAX_SAFE_INTEGER, index: 0, dt: [1], texts: ['a', 'b'] },
+    ],
+    ['a record of unknown type', { type: 'video-chunks', time0: 1, index: 0, dt: [], texts: ['a'] }],
     ['a first time that is no integer', { type: 'reasoning-chunks', time0: 0.5, index: 0, dt: [], texts: ['a'] }],
   ])('refuses %s, naming the record', (_, record) => {
     const records = [{ type: 'chunk', time: 1, chunk: { type: 'usage', usage: {} } }, record] as AssistantStreamRecord[]
@@ -126,6 +138,16 @@ describe('an assistant stream', () => {
       expect.objectContaining({ name: 'SessionError', code: 'stream/invalid' }),
     )
     expect(() => assembleStream(records)).toThrow(/record 1/)
+  })
+
+  it('refuses what is no list of records', () => {
+    for (const records of [undefined, {}, [null]]) {
+      expect(() => expandStream(records as never)).toThrow(expect.objectContaining({ code: 'stream/invalid' }))
+    }
+  })
+
+  it('refuses what is no list of records at all', () => {
+    expect(() => expandStream({} as never)).toThrow(expect.objectContaining({ code: 'stream/invalid' }))
   })
 })
 

@@ -120,6 +120,22 @@ describe('a detached fold', () => {
     expect(foldSurface(odd).nodes).toEqual(talk().surface.nodes)
   })
 
+  it('holds a core type to its place, ignorable or not, and takes -0 for no seq', () => {
+    const marked = changed(at.turn, { ignorable: true, surfaceOp: 'append' })
+    expect(refusal(() => foldSurface(marked)).code).toBe('surface/forbidden')
+    expect(refusal(() => foldSurface(changed(at.head, { seq: -0 }))).code).toBe('envelope/seq')
+  })
+
+  it('agrees with a session that kept unknown events, whatever they cite', () => {
+    const odd = changed(at.turn, { type: 'acme/x', sourceEventSeqs: [at.head], extra: 1 })
+    const session = Session.restore({ ...stored(talk()), events: odd }, { unknown: 'keep' })
+    expect(foldSurface(session.events).nodes).toEqual(session.surface.nodes)
+  })
+
+  it('passes over an event of unknown type that a restore may keep: one without a place on the surface', () => {
+    expect(foldSurface(changed(at.turn, { type: 'acme/x' })).nodes).toEqual(talk().surface.nodes)
+  })
+
   it('of no events is empty', () => {
     expect(foldSurface([])).toEqual({ nodes: [], replacements: [] })
     expect(surfaceAt([], -1)).toEqual([])

@@ -43,4 +43,18 @@ describe('a vocabulary', () => {
     expect(add(session, 'acme/count', {}).data).toEqual({})
     expect(() => add(session, 'acme/count', { n: 'x' })).toThrow(expect.objectContaining({ code: 'payload/invalid' }))
   })
+
+  it('never gives an event data that is no object, whatever its schema takes', () => {
+    const session = Session.create({ vocabulary: coreEvents.extend(defineEvents({ 'acme/any': z.any() })) })
+    for (const data of [5, 'x', null, [{}]]) {
+      expect(() => add(session, 'acme/any', data)).toThrow(expect.objectContaining({ code: 'envelope/json' }))
+    }
+    expect(add(session, 'acme/any', {}).data).toEqual({})
+  })
+
+  it('keeps data an object even where a schema would take anything', () => {
+    const session = Session.create({ vocabulary: coreEvents.extend(defineEvents({ 'acme/any': z.unknown() })) })
+    expect(add(session, 'acme/any', {}).data).toEqual({})
+    expect(() => add(session, 'acme/any', [])).toThrow(expect.objectContaining({ code: 'envelope/json' }))
+  })
 })

@@ -33,6 +33,12 @@ export const placementCases: readonly Case[] = [
   },
   {
     code: 'surface/forbidden',
+    rule: 'a log-only type carries no surfaceOp of any value',
+    refused: (session) => add(session, 'turn/start', { turn: 2 }, { surfaceOp: null }),
+    accepted: (session) => add(session, 'turn/start', { turn: 2 }, { surfaceOp: undefined }),
+  },
+  {
+    code: 'surface/forbidden',
     rule: 'a log-only type carries no sources',
     refused: (session) => add(session, 'turn/start', { turn: 2 }, { sourceEventSeqs: [0] }),
     accepted: (session) => say(session, 'x', { ...appended, sourceEventSeqs: [0] }),
