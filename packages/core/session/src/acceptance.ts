@@ -118,7 +118,7 @@ function acceptUnknown(event: SessionEvent, keepUnknown: boolean, vocabulary: Vo
   return refuseUnknown(event, vocabulary)
 }
 
-/** Opaque or not, every store expects an object there. */
+/** Opaque, or known with a schema that takes anything: every store expects an object there. */
 function requireObject(given: Given, data: unknown): void {
   if (typeof data === 'object' && data !== null && !Array.isArray(data)) return
   refuse(given, 'envelope/json', 'the data of an event is an object')
@@ -158,7 +158,8 @@ function typeOf(value: unknown): string {
 
 function checkTime(given: Given, time: unknown): void {
   if (!Number.isSafeInteger(time) || Object.is(time, -0)) {
-    refuse(given, 'envelope/time', `${JSON.stringify(time)} is not an integer number of milliseconds`)
+    const what = typeof time === 'number' ? String(time) : `a ${typeof time}`
+    refuse(given, 'envelope/time', `${what} is not an integer number of milliseconds`)
   }
 }
 
@@ -209,6 +210,7 @@ function checkPayload(given: Given, data: JsonObject, vocabulary: Vocabulary): v
     refuse(given, 'payload/content', `a ${misplaced.type} block may not stand in ${misplaced.place}`)
   }
   if (!surelyMatches(given.type, data)) checkSchema(given, data, vocabulary)
+  requireObject(given, data)
   extraRules.get(given.type)?.(given, data)
 }
 

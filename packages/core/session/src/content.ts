@@ -64,8 +64,7 @@ export function misplacedBlock(
     if (!Array.isArray(next.content)) continue
     for (const block of next.content as readonly Json[]) {
       const type = member(block, 'type')
-      if (typeof type !== 'string') continue
-      if (!next.placement.allows(type)) return { type, place: next.placement.place }
+      if (typeof type === 'string' && !next.placement.allows(type)) return { type, place: next.placement.place }
       const content = member(block, 'content')
       if (content !== undefined) pending.push({ content, placement: rule.nested })
     }

@@ -77,7 +77,8 @@ const streamRecord = z.discriminatedUnion('type', [
   }),
   z.looseObject({ type: z.literal('chunk'), time: milliseconds, chunk: z.looseObject({ type: nonEmpty }) }),
 ])
-const stream = z.array(streamRecord)
+/** An assistant stream, record by record; of a chunk only that it has a type. SPEC 2.5. */
+export const streamSchema: z.ZodType = z.array(streamRecord)
 const usage = z.looseObject({
   inputTokens: nonNegative.optional(),
   outputTokens: nonNegative.optional(),
@@ -118,14 +119,14 @@ export const coreEvents: Vocabulary = defineEvents(
     'assistant/message': z.looseObject({
       ...step,
       message: assistantMessage,
-      stream,
+      stream: streamSchema,
       usage: usage.optional(),
       interrupted: z.literal(true).optional(),
       requestSeq: nonNegative.optional(),
     }),
     'assistant/attempt': z.looseObject({
       ...step,
-      stream,
+      stream: streamSchema,
       failure: anyJson.optional(),
       requestSeq: nonNegative.optional(),
     }),

@@ -1,10 +1,11 @@
+import { coreEvents } from './core-events.ts'
 import { deriveEventMessage } from './derive.ts'
 import { refuse } from './errors.ts'
-import { type SessionEvent, isSurfaceType } from './events.ts'
+import type { SessionEvent } from './events.ts'
 import type { SessionSeq } from './ids.ts'
 import type { Message } from './messages.ts'
 import { checkPlacement } from './placement.ts'
-import { SurfaceManager, type SurfacePlan } from './surface.ts'
+import { type SurfaceChange, SurfaceManager } from './surface.ts'
 
 /** One replacement of a log, with the entries that it took off the surface, in surface order. */
 export interface SurfaceReplacement {
@@ -42,19 +43,23 @@ export function deriveMessagesAt(events: readonly SessionEvent[], seq: number): 
 
 function foldPrefix(events: readonly SessionEvent[], length: number): FoldedSurface {
   const replacements: SurfaceReplacement[] = []
-  const record = (plan: SurfacePlan): void => {
-    if (plan.kind !== 'replace') return
-    const { shadowed } = plan
+  const record = (change: SurfaceChange): void => {
+    if (change.kind !== 'replace') return
+    const { shadowed } = change
     const [startSeq, endSeq] = [shadowed[0], shadowed.at(-1)] as [SessionSeq, SessionSeq]
-    replacements.push({ seq: plan.event.seq, startSeq, endSeq, shadowedSeqs: shadowed })
+    replacements.push({ seq: change.event.seq, startSeq, endSeq, shadowedSeqs: shadowed })
   }
   const log = { length, eventAt: (seq: number) => checked(events[seq] as SessionEvent, seq) }
   return { nodes: new SurfaceManager(log, record).nodes, replacements }
 }
 
 function checked(event: SessionEvent, seq: number): SessionEvent {
-  if (event.seq !== seq) refuse({ type: event.type, seq }, 'envelope/seq', `its seq is ${event.seq}`)
-  // Without a vocabulary, an ignorable event that is not ours is opaque, metadata included.
-  if (isSurfaceType(event.type) || event.ignorable !== true) checkPlacement(event, event)
+  const { type } = event
+  if (!Object.is(event.seq, seq)) refuse({ type, seq }, 'envelope/seq', `its seq is ${event.seq}`)
+  if (coreEvents.accepts(type)) checkPlacement(event, event)
+  // Any other type is opaque without its vocabulary; off the surface it may stand in a log, as `unknown: 'keep'` has it.
+  else if (event.ignorable !== true && event.surfaceOp !== undefined) {
+    refuse({ type, seq }, 'surface/forbidden', 'an event of unknown type has no place on the surface')
+  }
   return event
 }

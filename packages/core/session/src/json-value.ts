@@ -52,11 +52,15 @@ export function memberNames(value: object): string[] | undefined {
   const own = Object.getOwnPropertyNames(value)
   if (Object.getOwnPropertySymbols(value).length > 0) throw new NotJson('a symbol key would be lost')
   if (Array.isArray(value)) {
-    if (!Array.isArray(Object.getPrototypeOf(value))) {
+    const proto: unknown = Object.getPrototypeOf(value)
+    // The `Array.prototype` of any realm is an array itself, but does not derive from one.
+    if (!Array.isArray(proto) || Array.isArray(Object.getPrototypeOf(proto))) {
       throw new NotJson('an array of a derived class is not a JSON value')
     }
-    // 'length' is the one own name beside the indexes; a hole is read as undefined and refused there.
-    if (own.length > value.length + 1) throw new NotJson('an array with members of its own is not a JSON value')
+    // 'length' is the one own name beside the indexes. Fewer are holes, which nothing may walk: there can be billions.
+    if (own.length !== value.length + 1) {
+      throw new NotJson('an array with holes or with members of its own is not a JSON value')
+    }
     return undefined
   }
   if (!isPlain(value)) throw new NotJson(`an object of class ${className(value)} is not a JSON value`)

@@ -18,7 +18,11 @@ export type { Json, JsonFault, JsonObject } from './json-value.ts'
 /** A deeply frozen copy of lossless JSON, or the place where it is not. Every accessor is read once. SPEC 3.1. */
 export function snapshotJson(value: unknown, maxDepth: number = MAX_JSON_DEPTH): Walked {
   const copy = freezeSound(value, maxDepth, clone)
-  return copy === undefined ? walkJson(value, maxDepth, false) : { value: copy }
+  if (copy !== undefined) return { value: copy }
+  const walked = walkJson(value, maxDepth, false)
+  // The careful walk names the fault. Where it finds none, an accessor said something else than at the first read.
+  const isLie = typeof value === 'object' && value !== null && !('fault' in walked)
+  return isLie ? { fault: { path: '', reason: 'an accessor changed between two reads' } } : walked
 }
 
 /**
@@ -78,7 +82,8 @@ function freezeSound(root: unknown, maxDepth: number, take: (source: object) => 
 /** A shallow copy of a plain container, each accessor read once. Throws `NotJson` for any other object. */
 function clone(source: object): Container {
   const names = memberNames(source)
-  return names === undefined ? (source as unknown[]).slice() : { ...source }
+  // No `slice`, which an array could have of its own.
+  return names === undefined ? [...(source as unknown[])] : { ...source }
 }
 
 /** The container itself. Throws `NotJson` when it is not plain, or has an accessor, which could lie at the next read. */

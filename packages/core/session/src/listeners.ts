@@ -47,14 +47,22 @@ export class ListenerErrors<Subject> {
 
   #tell(error: unknown, listener: object, subject: Subject): void {
     if (this.#report === undefined) {
-      if (!this.#seen.has(listener)) console.error('a session listener failed:', error)
+      if (!this.#seen.has(listener)) complain('a session listener failed:', error)
       this.#seen.add(listener)
       return
     }
     try {
       this.#report(error, subject)
     } catch (reportError) {
-      console.error('onListenerError failed:', reportError)
+      complain('onListenerError failed:', reportError)
     }
+  }
+}
+
+function complain(what: string, error: unknown): void {
+  try {
+    console.error(what, error)
+  } catch {
+    // A console that throws must not reach the appender either.
   }
 }

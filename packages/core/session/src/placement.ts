@@ -1,3 +1,4 @@
+import type { AcceptanceCode } from './acceptance-codes.ts'
 import { refuse } from './errors.ts'
 import { type ReplaceOp, type SurfaceOp, isSurfaceType } from './events.ts'
 import { type SessionSeq, isSessionSeq } from './ids.ts'
@@ -29,18 +30,16 @@ const plainAppend: Placement = { surfaceOp: 'append' }
  * `sources/` code. SPEC 3.1.
  */
 export function readPlacement(candidate: Candidate, given: GivenPlacement): Placement {
-  const surfaceOp = snapshotMember(given.surfaceOp)
-  if (surfaceOp === null) refuse(candidate, 'surface/invalid-op', 'surfaceOp is not JSON')
-  const sourceEventSeqs = snapshotMember(given.sourceEventSeqs)
-  if (sourceEventSeqs === null) refuse(candidate, 'sources/invalid', 'sourceEventSeqs is not JSON')
+  const surfaceOp = snapshotMember(candidate, given.surfaceOp, 'surface/invalid-op')
+  const sourceEventSeqs = snapshotMember(candidate, given.sourceEventSeqs, 'sources/invalid')
   return checkPlacement(candidate, { surfaceOp, sourceEventSeqs })
 }
 
-/** A frozen copy; null for what is null or no JSON, neither of which is metadata. */
-function snapshotMember(value: unknown): Json | undefined {
+/** A frozen copy. Refuses with `code` what is no JSON. */
+function snapshotMember(candidate: Candidate, value: unknown, code: AcceptanceCode): Json | undefined {
   if (value === undefined || value === 'append') return value
   const copy = snapshotJson(value)
-  return 'fault' in copy ? null : copy.value
+  return 'fault' in copy ? refuse(candidate, code, `it is not JSON: ${copy.fault.reason}`) : copy.value
 }
 
 /** Checks the metadata of an event that is plain JSON already. Throws as `readPlacement` does. */

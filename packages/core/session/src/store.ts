@@ -28,7 +28,7 @@ export interface SessionStoreOptions {
 
 /** The live sessions of a process. SPEC 3.4. */
 export class SessionStore {
-  readonly #sessions = new Map<SessionId, { readonly session: Session; readonly detach: () => void }>()
+  readonly #sessions = new Map<SessionId, { readonly session: Session; detach: () => void }>()
   readonly #created = new Listeners<StoreHooks['session/created']>()
   readonly #event = new Listeners<StoreHooks['session/event']>()
   readonly #flush = new Listeners<StoreHooks['session/flush']>()
@@ -104,15 +104,19 @@ export class SessionStore {
       'session/flush': this.#flush,
       'session/disposed': this.#disposed,
     }
-    return sets[hook].add(listener)
+    const remove = sets[hook].add(listener)
+    this.#rebind()
+    return () => {
+      remove()
+      this.#rebind()
+    }
   }
 
   #enter(session: Session): Session {
     if (this.#sessions.has(session.id)) {
       throw new SessionError('store/duplicate', `session ${session.id} is live already: dispose of it first`)
     }
-    const detach = session.on('session/event', (event) => this.#announce(event, session))
-    this.#sessions.set(session.id, { session, detach })
+    this.#sessions.set(session.id, { session, detach: this.#bind(session) })
     try {
       for (const listener of this.#created.current) listener(session)
     } catch (error) {
@@ -122,9 +126,18 @@ export class SessionStore {
     return session
   }
 
-  #announce(event: SessionEvent, session: Session): void {
-    for (const listener of this.#event.current) {
-      this.#errors.contain(listener, session, () => listener(event, session))
+  /** Binds the listeners of now: one that is added during a dispatch sees only later events. SPEC 3.2. */
+  #bind(session: Session): () => void {
+    const audience = this.#event.current
+    return session.on('session/event', (event) => {
+      for (const listener of audience) this.#errors.contain(listener, session, () => listener(event, session))
+    })
+  }
+
+  #rebind(): void {
+    for (const entry of this.#sessions.values()) {
+      entry.detach()
+      entry.detach = this.#bind(entry.session)
     }
   }
 

@@ -1,3 +1,4 @@
+import { streamSchema } from './core-events.ts'
 import { SessionError } from './errors.ts'
 import type { ToolCallId } from './ids.ts'
 import type { AssistantBlock } from './messages.ts'
@@ -76,10 +77,15 @@ function sameRun(run: Delta, delta: Delta): boolean {
 }
 
 /**
- * The chunks of a stream with their times, exactly as they were pushed. Throws `SessionError` `stream/invalid` for
- * records that `StreamAccumulator` does not write. SPEC 2.5.
+ * The chunks of a stream with their times, exactly as they were pushed. Throws `SessionError` `stream/invalid`, naming
+ * the record, for one of any other shape than `StreamAccumulator` writes. SPEC 2.5.
  */
 export function expandStream(records: readonly AssistantStreamRecord[]): TimedChunk[] {
+  const issue = streamSchema.safeParse(records).error?.issues[0]
+  if (issue !== undefined) {
+    const [at, ...member] = issue.path
+    throw invalid(Number(at ?? 0), [...member, issue.message].join(': '))
+  }
   const chunks: TimedChunk[] = []
   for (const [at, record] of records.entries()) {
     if (record.type === 'chunk') {
