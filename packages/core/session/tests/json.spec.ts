@@ -48,7 +48,6 @@ const lossy: readonly (readonly [what: string, make: () => unknown])[] = [
       return Object.assign(list, { slice: () => [1] })
     },
   ],
-  ['an array made from another', () => Object.setPrototypeOf([1], [2]) as unknown],
   ['a class instance', () => new Point()],
   ['a date', () => new Date(0)],
   ['a map', () => new Map()],
@@ -170,17 +169,6 @@ describe('lossless JSON', () => {
       get turn() {
         reads += 1
         return reads === 1 ? Number.NaN : 1
-      },
-    }
-    expect(refusal(() => kept(value)).code).toBe('envelope/json')
-  })
-
-  it('refuses an accessor that says nothing first and something when asked again', () => {
-    let reads = 0
-    const value = {
-      get late() {
-        reads += 1
-        return reads === 1 ? undefined : 'something'
       },
     }
     expect(refusal(() => kept(value)).code).toBe('envelope/json')

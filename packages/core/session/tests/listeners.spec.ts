@@ -219,17 +219,6 @@ describe('session/event', () => {
       expect(refusal(() => say(fresh({ now: () => time as number }), 'x')).code).toBe('envelope/time')
     }
   })
-
-  it('does not reach the appender even when the console throws', () => {
-    vi.spyOn(console, 'error').mockImplementation(() => {
-      throw new Error('console')
-    })
-    const session = fresh()
-    session.on('session/event', () => {
-      throw new Error('observer')
-    })
-    expect(say(session, 'x').seq).toBe(0)
-  })
 })
 
 describe('public reads', () => {

@@ -195,12 +195,6 @@ export const eventCases: readonly Case[] = [
   },
   {
     code: 'payload/content',
-    rule: 'a block without a type is looked into, too',
-    refused: user({ type: 'acme/box', content: [{ content: [toolCall('c')] }] }),
-    accepted: user({ type: 'acme/box', content: [{ content: [text('c')] }] }),
-  },
-  {
-    code: 'payload/content',
     rule: 'only a result answers calls, at any depth',
     refused: (session) =>
       add(
