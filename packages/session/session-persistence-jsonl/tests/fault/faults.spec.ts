@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { SessionEvent } from '@palimpsest/session'
 import { PersistenceError, type SessionHandle, type SessionPersistence } from '@palimpsest/session-persistence'
-import { faultFileSystem, spyFileSystem, type Fault, type FaultFileSystem } from '@palimpsest/testkit'
+import { faultFileSystem, layerFileSystem, spyFileSystem, type Fault, type FaultFileSystem } from '@palimpsest/testkit'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nodeFileSystem, type FileSystem } from '../../src/index.ts'
 import {
@@ -132,6 +132,28 @@ describe('a batch that could not be written', () => {
       await expectLog(saidAll(0, 5))
     },
   )
+
+  it('appends that queue behind one that fails are refused with it, and none of them is written', async () => {
+    await writeSession(root, [saidAll(0, 2)])
+    const behind: Promise<void>[] = []
+    const layered = layerFileSystem(faults.fileSystem, (call, proceed) => {
+      // The write is under way: these do not join it.
+      if (call.operation === 'write' && isLog(call.path) && behind.length === 0)
+        behind.push(handle.append([said(3)]), handle.append([said(4)]))
+      return proceed()
+    })
+    const store = openStore(root, layered)
+    const handle = await store.open(id, 'write')
+    const fault = faults.inject({ operation: 'datasync', path: isLog, code: 'EIO', times: 1 })
+    await expect(handle.append([said(2)])).rejects.toMatchObject({ cause: { code: 'EIO' } })
+    expect((await Promise.allSettled(behind)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(fault.struck).toBe(1)
+    expect(handle.nextSeq).toBe(2)
+    await handle.append(saidAll(2, 3))
+    await handle.close()
+    await store.close()
+    await expectLog(saidAll(0, 5))
+  })
 
   it('EIO on fdatasync: the batch is written again, because the kernel may have dropped its pages', async () => {
     const spied = spyFileSystem(faults.fileSystem)

@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync, lstatSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { sessionId } from '@palimpsest/session'
 import { spyFileSystem, type FileSystemCall } from '@palimpsest/testkit'
@@ -6,7 +15,6 @@ import fc from 'fast-check'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { nodeFileSystem } from '../../src/index.ts'
 import {
-  filesBelow,
   fingerprint,
   headerOf,
   id,
@@ -16,6 +24,7 @@ import {
   said,
   saidAll,
   scratch,
+  sha256,
   writeSession,
 } from './support.ts'
 
@@ -232,7 +241,7 @@ describe('other names that come from outside', () => {
 })
 
 describe('symbolic links below the root', () => {
-  const replaced: readonly (readonly [string, (log: string) => string])[] = [
+  const places: readonly (readonly [string, (log: string) => string])[] = [
     ['the log', (log) => log],
     ['the session directory', (log) => dirname(log)],
     ['the project directory', (log) => dirname(dirname(log))],
@@ -241,31 +250,66 @@ describe('symbolic links below the root', () => {
     ['the attachments directory', (log) => join(dirname(log), 'attachments')],
     ['the recovered directory', (log) => join(dirname(log), 'recovered')],
   ]
-  it.each(replaced)('%s as a link out of the root is not followed', async (_, pathOf) => {
-    const elsewhere = join(dirname(root), 'elsewhere')
+
+  /** What is at a path: nothing, a file's digest, or all that a directory holds. */
+  function contentOf(path: string): unknown {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (stat === undefined) return undefined
+    return stat.isDirectory() ? fingerprint(path) : sha256(readFileSync(path))
+  }
+
+  /** Everything that writes below the session's directory: recovery, an append, an attachment. */
+  async function writeAll(): Promise<void> {
+    const store = openStore(root)
+    const attachments = store.attachments(id)
+    await attachments.put(Buffer.from('secret'), { mediaType: 'text/plain' }).catch(() => undefined)
+    const handle = await store.open(id, 'write')
+    await handle.append([said(2)])
+    await handle.close()
+    await store.close()
+  }
+
+  beforeEach(async () => {
     await writeSession(root, [saidAll(0, 2)])
-    const log = logOf(root)
     // A torn tail, so that recovery has something to move.
-    writeFileSync(log, '{"type":"user/mess', { flag: 'a' })
-    const path = pathOf(log)
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(elsewhere)
+    writeFileSync(logOf(root), '{"type":"user/mess', { flag: 'a' })
+  })
+
+  it.each(places)('%s as a link out of the root is not followed', async (_, pathOf) => {
+    const elsewhere = join(dirname(root), 'elsewhere')
+    const path = pathOf(logOf(root))
+    if (contentOf(path) === undefined) mkdirSync(elsewhere)
     else renameSync(path, elsewhere)
     symlinkSync(elsewhere, path)
-    const names = lstatSync(elsewhere).isDirectory() ? fingerprint(elsewhere) : { '': elsewhere }
-    const outcome = async (): Promise<void> => {
-      const store = openStore(root)
-      await store
-        .attachments(id)
-        .put(Buffer.from('secret'), { mediaType: 'text/plain' })
-        .catch(() => undefined)
-      const handle = await store.open(id, 'write')
-      await handle.append([said(2)])
-      await handle.close()
-      await store.close()
-    }
-    await outcome().catch(() => undefined)
-    expect(lstatSync(elsewhere).isDirectory() ? fingerprint(elsewhere) : { '': elsewhere }).toEqual(names)
+    const before = contentOf(elsewhere)
+    await writeAll().catch(() => undefined)
+    expect(contentOf(elsewhere)).toEqual(before)
     expect(readdirSync(dirname(root)).sort()).toEqual(['elsewhere', 'root'])
-    expect([...filesBelow(dirname(elsewhere)).keys()].filter((file) => file.includes('secret'))).toEqual([])
+  })
+
+  it.each(places)('%s as a link to nothing makes nothing outside the root', async (_, pathOf) => {
+    const elsewhere = join(dirname(root), 'elsewhere')
+    const path = pathOf(logOf(root))
+    rmSync(path, { recursive: true, force: true })
+    symlinkSync(elsewhere, path)
+    await writeAll().catch(() => undefined)
+    const store = openStore(root)
+    const created = await store.create(headerOf()).catch(() => undefined)
+    await created?.append([said(0)]).catch(() => undefined)
+    await store.close()
+    expect(readdirSync(dirname(root))).toEqual(['root'])
+  })
+
+  it.each(places.slice(0, 3))('what %s as a link leads to is not read either', async (_, pathOf) => {
+    const elsewhere = join(dirname(root), 'elsewhere')
+    const path = pathOf(logOf(root))
+    renameSync(path, elsewhere)
+    symlinkSync(elsewhere, path)
+    const store = openStore(root)
+    await expect(store.open(id, 'read')).rejects.toThrow()
+    const listed = []
+    for await (const { header } of store.list()) listed.push(header.id)
+    expect(listed).toEqual([])
+    await store.close()
   })
 })

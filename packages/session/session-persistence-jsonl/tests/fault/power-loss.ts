@@ -36,7 +36,7 @@ function isHistory(scenario: Scenario, events: readonly SessionEvent[]): boolean
 }
 
 function isKept(disk: string, bytes: Buffer): boolean {
-  return [...filesBelow(disk).values()].some((content) => content.includes(bytes))
+  return [...filesBelow(disk)].some(([path, content]) => !path.endsWith('.tmp') && content.includes(bytes))
 }
 
 /**

@@ -126,9 +126,10 @@ export function logOf(root: string): string {
   return join(root, log)
 }
 
-/** The bytes that recovery moved aside, one buffer per file. */
+/** The bytes that recovery moved aside, one buffer per file; a temporary name does not count, since it may go. */
 export function recoveredBytes(root: string): Buffer[] {
-  return [...filesBelow(root)].filter(([path]) => path.includes('recovered')).map(([, content]) => content)
+  const files = [...filesBelow(root)].filter(([path]) => path.includes('recovered') && !path.endsWith('.tmp'))
+  return files.map(([, content]) => content)
 }
 
 /** Whether opening found nothing but good records. */

@@ -71,6 +71,10 @@ async function openCut(sample: Sample, cut: number, root: string): Promise<void>
   expect(handle.stored.events).toEqual(events)
   expect(isClean(handle.stored.recovered)).toBe(torn.length === 0 && bytes.at(-1) === 0x0a)
   expect(recoveredBytes(root).map(sha256)).toEqual(torn.length === 0 ? [] : [sha256(torn)])
+  const moved = handle.stored.recovered.ranges.flatMap(({ movedTo }) => movedTo ?? [])
+  expect(moved.map((path) => sha256(readFileSync(join(dirname(log), path))))).toEqual(
+    torn.length === 0 ? [] : [sha256(torn)],
+  )
   await handle.append([said(kept, 'next')])
   await handle.close()
 
