@@ -64,7 +64,7 @@ export const anyImage: fc.Arbitrary<Extract<ContentBlock, { type: 'image' }>> = 
   )
   .map((rest) => ({ type: 'image', attachment: { attachmentId: digest, mediaType: 'image/png', ...rest } }))
 
-export const anyTextBlock: fc.Arbitrary<{ readonly type: 'text'; readonly text: string }> = anyText.map((text) => ({
+const anyTextBlock: fc.Arbitrary<{ readonly type: 'text'; readonly text: string }> = anyText.map((text) => ({
   type: 'text',
   text,
 }))

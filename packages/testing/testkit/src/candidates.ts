@@ -139,7 +139,7 @@ function prune(
 }
 
 /** The ranges from `start` that a summary may take: as many calls opened as answered, and the head left alone. */
-export function balancedEnds(entries: readonly ReferenceEvent[], start: number): number[] {
+function balancedEnds(entries: readonly ReferenceEvent[], start: number): number[] {
   const ends: number[] = []
   if (start === 0 && entries[0]?.type === 'system/message') return ends
   let open: string[] = []

@@ -27,7 +27,7 @@ export const memberOf = ({ data }: ReferenceEvent, name: string): unknown => Ref
 export const surfaceTypes = ['system/message', 'user/message', 'assistant/message', 'tool/result']
 
 /** The seqs that the model sees, in order. SPEC 1. */
-export function referenceSurface(log: readonly ReferenceEvent[]): number[] {
+function referenceSurface(log: readonly ReferenceEvent[]): number[] {
   let surface: number[] = []
   for (const { type, seq, surfaceOp } of log) {
     if (!surfaceTypes.includes(type) || surfaceOp === undefined) continue
@@ -42,7 +42,7 @@ export function referenceSurface(log: readonly ReferenceEvent[]): number[] {
 }
 
 /** The message of one event, or `null` where it makes none. SPEC 3.3. */
-export function referenceMessage(event: ReferenceEvent): Message | null {
+function referenceMessage(event: ReferenceEvent): Message | null {
   if (event.type === 'user/message') return event.data as Message
   if (event.type === 'tool/result') return memberOf(event, 'message') as Message
   if (event.type !== 'system/message' && event.type !== 'assistant/message') return null

@@ -34,7 +34,7 @@ export interface Observer {
 class Veto extends Error {}
 
 /** Offers a candidate. The code of a refusal, or the event; any other error passes through. */
-export function offer(session: Session, { type, data, intent }: Candidate): SessionEvent | string {
+function offer(session: Session, { type, data, intent }: Candidate): SessionEvent | string {
   try {
     return session.append(type as never, data as never, intent as never)
   } catch (error) {
