@@ -33,7 +33,7 @@ export interface FaultFileSystem<Port extends object> {
 }
 
 /** An error as `node:fs` makes them. */
-export function fileSystemError(code: string, call: FileSystemCall): Error {
+function fileSystemError(code: string, call: FileSystemCall): Error {
   const error = new Error(`${code}: injected fault, ${call.operation} '${call.path}'`)
   return Object.assign(error, { code, syscall: call.operation, path: call.path })
 }

@@ -43,11 +43,7 @@ function isKept(disk: string, bytes: Buffer): boolean {
  * Opens what a power loss left, for read and for write, and says what is wrong with it; undefined when every promise
  * holds, nothing is half there, and the session goes on.
  */
-export async function lossIn(
-  scenario: Scenario,
-  state: CrashState<Promised>,
-  disk: string,
-): Promise<string | undefined> {
+async function lossIn(scenario: Scenario, state: CrashState<Promised>, disk: string): Promise<string | undefined> {
   state.materialise(disk)
   const root = join(disk, 'root')
   const promisedLength = Math.max(-1, ...state.marks.map((mark) => ('length' in mark ? mark.length : -1)))
