@@ -21,6 +21,7 @@ interface Frame {
 
 function open(source: object): Frame {
   const names = memberNames(source)
+  if (names !== undefined && names.length > Object.keys(source).length) throw new NotJson('a hidden key would be lost')
   const length = names === undefined ? (source as unknown[]).length : names.length
   return { source: source as Container, target: names === undefined ? [] : {}, names, length, next: 0 }
 }

@@ -45,19 +45,25 @@ export function toJson(value: unknown): Json {
   return result.value
 }
 
+/** Takes one plain container in hand, by its own names; those of an array are its indexes. */
+type Take = (source: Container, names: readonly string[] | undefined) => Container
+
 /**
  * Sound JSON, deeply frozen; undefined where anything is wrong, and then the careful walk says what. Every event comes
  * through here, so `take` clones or claims a whole container at once. Depth first, so that a cycle ends at the limit.
  */
-function freezeSound(root: unknown, maxDepth: number, take: (source: object) => Container): Json | undefined {
+function freezeSound(root: unknown, maxDepth: number, take: Take): Json | undefined {
   if (typeof root !== 'object' || root === null) return undefined
   try {
-    const taken = take(root)
+    const rootNames = memberNames(root)
+    const taken = take(root as Container, rootNames)
+    // Three stacks instead of one of objects, since every level would make one.
     const pending: Container[] = [taken]
-    const depths: number[] = [1]
+    const pendingNames = [rootNames]
+    const depths = [1]
     for (let target = pending.pop(); target !== undefined; target = pending.pop()) {
+      const names = pendingNames.pop()
       const depth = depths.pop() as number
-      const names = Array.isArray(target) ? undefined : Object.keys(target)
       const length = names === undefined ? (target as unknown[]).length : names.length
       for (let at = 0; at < length; at += 1) {
         const key = names === undefined ? at : (names[at] as string)
@@ -65,9 +71,11 @@ function freezeSound(root: unknown, maxDepth: number, take: (source: object) => 
         if (typeof value === 'string') continue
         if (typeof value === 'object' && value !== null) {
           if (depth === maxDepth) return undefined
-          const child = take(value)
+          const childNames = memberNames(value)
+          const child = take(value as Container, childNames)
           if (child !== value) setMember(target, key, child)
           pending.push(child)
+          pendingNames.push(childNames)
           depths.push(depth + 1)
         } else if (scalarFault(value) !== undefined) return undefined
       }
@@ -79,19 +87,19 @@ function freezeSound(root: unknown, maxDepth: number, take: (source: object) => 
   }
 }
 
-/** A shallow copy of a plain container, each accessor read once. Throws `NotJson` for any other object. */
-function clone(source: object): Container {
-  const names = memberNames(source)
-  // No `slice`, which an array could have of its own.
-  return names === undefined ? [...(source as unknown[])] : { ...source }
+/** A shallow copy, each accessor read once. A hidden member is not copied, so that its name then finds no JSON. */
+function clone(source: Container, names: readonly string[] | undefined): Container {
+  // Not the array's own `slice`, which it could have.
+  return names === undefined ? Array.prototype.slice.call(source) : { ...(source as Record<string, unknown>) }
 }
 
-/** The container itself. Throws `NotJson` when it is not plain, or has an accessor, which could lie at the next read. */
-function claim(source: object): Container {
-  for (const key of memberNames(source) ?? Object.keys(source)) {
-    if (Object.getOwnPropertyDescriptor(source, key)?.get !== undefined) throw new NotJson('a getter stays live')
+/** The container itself. Throws `NotJson` for a hidden member, and for an accessor, which could lie at the next read. */
+function claim(source: Container, names: readonly string[] | undefined): Container {
+  for (const key of names ?? Object.keys(source)) {
+    const member = Object.getOwnPropertyDescriptor(source, key)
+    if (member?.get !== undefined || member?.enumerable !== true) throw new NotJson('a getter or a hidden key')
   }
-  return source as Container
+  return source
 }
 
 /** Whether two JSON values hold the same members, whatever the order of keys. */

@@ -25,7 +25,6 @@ function every(value: unknown, proof: Proof): boolean {
   return true
 }
 
-const isStep: Proof = (data) => isObject(data) && isCount(data['turn']) && isCount(data['step'])
 const isText: Proof = (block) => isObject(block) && block['type'] === 'text' && typeof block['text'] === 'string'
 
 const isAssistantBlock: Proof = (block) => {
@@ -39,14 +38,25 @@ const isAssistantBlock: Proof = (block) => {
   )
 }
 
-const isTextRun: Proof = (record) =>
-  isObject(record) &&
-  (record['type'] === 'text-chunks' || record['type'] === 'reasoning-chunks') &&
-  Number.isSafeInteger(record['time0']) &&
-  record['index'] !== undefined &&
-  isAmount(record['index']) &&
-  every(record['dt'], Number.isSafeInteger) &&
-  every(record['texts'], (text) => typeof text === 'string')
+const isString: Proof = (value) => typeof value === 'string'
+const isIndex: Proof = (value) => value !== undefined && isAmount(value)
+
+const isStreamRecord: Proof = (record) => {
+  if (!isObject(record)) return false
+  const { type, time, chunk } = record
+  if (type === 'chunk') return Number.isSafeInteger(time) && isObject(chunk) && isName(chunk['type'])
+  const isRun =
+    Number.isSafeInteger(record['time0']) && isIndex(record['index']) && every(record['dt'], Number.isSafeInteger)
+  if (type === 'text-chunks' || type === 'reasoning-chunks') return isRun && every(record['texts'], isString)
+  const { id, name, args } = record
+  return (
+    type === 'tool-call-chunks' &&
+    isRun &&
+    isName(id) &&
+    (name === undefined || isString(name)) &&
+    every(args, isString)
+  )
+}
 
 const isUsage: Proof = (usage) =>
   usage === undefined ||
@@ -92,32 +102,46 @@ function isToolResultMessage(message: unknown): boolean {
   )
 }
 
+/** Reasons that a turn may end for, whatever else they say. */
+const endKinds: ReadonlySet<unknown> = new Set([
+  'completed',
+  'aborted',
+  'error',
+  'blocked',
+  'max-tokens',
+  'interrupted',
+])
+
+const isToolError: Proof = (error) =>
+  error === undefined || (isObject(error) && isString(error['name']) && isString(error['code']))
+
+/** Payloads that carry their turn and step, by what else they hold. */
+const withinStep = (proof: (data: Members) => boolean): Proof => {
+  return (data) => isObject(data) && isCount(data['turn']) && isCount(data['step']) && proof(data)
+}
+
 const proofs: ReadonlyMap<string, Proof> = new Map<SessionEventType, Proof>([
   ['turn/start', (data) => isObject(data) && isCount(data['turn'])],
-  ['step/start', isStep],
-  ['step/end', isStep],
+  [
+    'turn/end',
+    (data) =>
+      isObject(data) && isCount(data['turn']) && isObject(data['reason']) && endKinds.has(data['reason']['kind']),
+  ],
+  ['step/start', withinStep(() => true)],
+  ['step/end', withinStep(() => true)],
+  ['request/start', withinStep(({ attempt, throughSeq }) => isCount(attempt) && isIndex(throughSeq))],
   ['user/message', isUserMessage],
   [
     'assistant/message',
-    (data) =>
-      isStep(data) &&
-      isAssistantMessage((data as Members)['message']) &&
-      every((data as Members)['stream'], isTextRun) &&
-      isUsage((data as Members)['usage']) &&
-      isTrueOrAbsent((data as Members)['interrupted']) &&
-      isAmount((data as Members)['requestSeq']),
+    withinStep(
+      ({ message, stream, usage, interrupted, requestSeq }) =>
+        isAssistantMessage(message) &&
+        every(stream, isStreamRecord) &&
+        isUsage(usage) &&
+        isTrueOrAbsent(interrupted) &&
+        isAmount(requestSeq),
+    ),
   ],
-  [
-    'tool/call',
-    (data) =>
-      isStep(data) &&
-      isName((data as Members)['callId']) &&
-      isName((data as Members)['name']) &&
-      typeof (data as Members)['arguments'] === 'string',
-  ],
-  [
-    'tool/result',
-    (data) =>
-      isStep(data) && isToolResultMessage((data as Members)['message']) && (data as Members)['error'] === undefined,
-  ],
+  ['tool/call', withinStep((data) => isName(data['callId']) && isName(data['name']) && isString(data['arguments']))],
+  ['tool/result', withinStep(({ message, error }) => isToolResultMessage(message) && isToolError(error))],
 ])

@@ -6,6 +6,7 @@ import { surelyMatches } from '../src/quick-check.ts'
 const message = { id: 'm', role: 'user', content: [{ type: 'text', text: 'hi' }], source: { kind: 'user' } }
 const valid: Readonly<Record<string, unknown>> = {
   'turn/start': { turn: 1 },
+  'turn/end': { turn: 1, reason: { kind: 'aborted', cause: 'user' } },
   'step/start': { turn: 1, step: 2 },
   'step/end': { turn: 1, step: 2 },
   'user/message': message,
@@ -22,11 +23,18 @@ const valid: Readonly<Record<string, unknown>> = {
       ],
       source: { kind: 'model', provider: 'p', model: 'm' },
     },
-    stream: [{ type: 'text-chunks', time0: 1, index: 1, dt: [2], texts: ['y', 'es'] }],
+    stream: [
+      { type: 'reasoning-chunks', time0: 1, index: 0, dt: [], texts: ['hm'] },
+      { type: 'text-chunks', time0: 1, index: 1, dt: [2], texts: ['y', 'es'] },
+      { type: 'tool-call-chunks', time0: 4, index: 2, dt: [0], id: 'c', name: 'bash', args: ['{', '}'] },
+      { type: 'tool-call-chunks', time0: 4, index: 2, dt: [], id: 'c', args: [''] },
+      { type: 'chunk', time: 5, chunk: { type: 'finish', reason: 'stop' } },
+    ],
     usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4, reasoningTokens: 5 },
     interrupted: true,
     requestSeq: 0,
   },
+  'request/start': { turn: 1, step: 1, attempt: 1, throughSeq: 0 },
   'tool/call': { turn: 1, step: 1, callId: 'c', name: 'bash', arguments: '{}' },
   'tool/result': {
     turn: 1,
@@ -37,6 +45,7 @@ const valid: Readonly<Record<string, unknown>> = {
       content: [{ type: 'tool-result', toolCallId: 'c', content: [{ type: 'text', text: 'ok' }], isError: false }],
       source: { kind: 'tool', callId: 'c' },
     },
+    error: { name: 'Error', code: 'EXIT' },
   },
 }
 
@@ -105,11 +114,11 @@ describe('a cheap proof', () => {
         const accepted = coreEvents.get(type)?.schema.safeParse(data).success
         return !surelyMatches(type, data) || accepted === true
       }),
-      { numRuns: 3000 },
+      { numRuns: 6000 },
     )
   })
 
   it('says nothing about a type that it does not know', () => {
-    expect(surelyMatches('turn/end', { turn: 1, reason: { kind: 'completed' } })).toBe(false)
+    expect(surelyMatches('session/end-seed', {})).toBe(false)
   })
 })
