@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import type { SessionEvent, SessionHeader, SessionId } from '@palimpsest/session'
-import { PersistenceError, type SessionCorruptionError } from '@palimpsest/session-persistence'
+import { PersistenceError } from '@palimpsest/session-persistence'
 import { nodeFileSystem, type FileSystem } from './file-system.ts'
-import { attempt, withFile } from './io.ts'
+import { attempt, readRange, withFile } from './io.ts'
 import { findPlace } from './layout.ts'
 import { notFound } from './open.ts'
 import { LOG_NAME, within } from './paths.ts'
-import { corruptionError, findRepeats, headerOf } from './read-log.ts'
+import { corruptionError, findRepeats, headerOf, isHeaderLine } from './read-log.ts'
 import { judgeLog } from './recovery.ts'
-import { scanLog, type LogScan, type Range, type ScannedLine } from './scan.ts'
+import { scanLog, scanPieces, type LogScan, type Range, type ScannedLine, type ScannedPiece } from './scan.ts'
 
 /** A record that can be read, whether or not the log as a whole can. */
 export interface ReadableRecord extends Range {
@@ -20,7 +20,7 @@ export interface ReadableRecord extends Range {
   readonly isRepeat: boolean
 }
 
-/** Bytes that hold no record. `header` is the header line, which may be readable or not. */
+/** Bytes that hold no record. `header` is what the first line holds beside records, usable or not. */
 export interface UnreadableRange extends Range {
   readonly kind: 'header' | 'nul' | 'stub' | 'blank' | 'repeat'
   readonly line: number
@@ -37,7 +37,7 @@ export interface DamagedLog {
   /** In file order, without gap or overlap from byte 0 to `size`. */
   readonly parts: readonly (ReadableRecord | UnreadableRange)[]
   /** Why the session does not open; undefined where it does. */
-  readonly corruption: SessionCorruptionError | undefined
+  readonly corruption: PersistenceError | undefined
 }
 
 export interface ReadDamagedLogOptions {
@@ -72,8 +72,16 @@ function* lineParts(
     }
 }
 
-function* partsOf(scan: LogScan, repeats: ReadonlySet<object>): Iterable<ReadableRecord | UnreadableRange> {
-  if (scan.header.end > 0) yield { kind: 'header', start: 0, end: scan.header.end, line: 1 }
+function* partsOf(
+  scan: LogScan,
+  repeats: ReadonlySet<object>,
+  firstPieces: readonly ScannedPiece[],
+): Iterable<ReadableRecord | UnreadableRange> {
+  const { header } = scan
+  const first: ScannedLine = { ...header, event: undefined, hasNegativeZero: false, pieces: firstPieces }
+  for (const part of firstPieces.length > 0 ? lineParts(first, 1, repeats) : [])
+    yield part.kind === 'record' ? part : { ...part, kind: 'header' }
+  if (firstPieces.length === 0 && header.end > 0) yield { kind: 'header', start: 0, end: header.end, line: 1 }
   for (const [index, line] of scan.lines.entries()) yield* lineParts(line, index + 2, repeats)
 }
 
@@ -92,22 +100,33 @@ export function readDamagedLog({ root, id, fileSystem = nodeFileSystem }: ReadDa
       const scan = await scanLog(file, size)
       const repeats = await findRepeats(file, scan)
       const verdict = judgeLog(scan, repeats)
+      const { end, isTerminated, value } = scan.header
+      // Where the header was lost, the first line may hold a record, or a piece of the header with a record behind it.
+      const first = isHeaderLine(value) ? [] : scanPieces(await readRange(file, 0, isTerminated ? end - 1 : end))
+      const { header, fault } = readHeader(scan, path, id)
       return {
         path,
         size: scan.lines.at(-1)?.end ?? scan.header.end,
-        header: readableHeader(scan, path),
-        parts: [...partsOf(scan, repeats)],
-        corruption: verdict.kind === 'corrupt' ? corruptionError(verdict, path) : undefined,
+        header,
+        parts: [...partsOf(scan, repeats, first)],
+        corruption: fault ?? (verdict.kind === 'corrupt' ? corruptionError(verdict, path) : undefined),
       }
     })
   })
 }
 
-function readableHeader(scan: LogScan, path: string): SessionHeader | undefined {
+/** The header, whichever session it is of, and what keeps it from opening as `id`. */
+function readHeader(
+  { header: { value } }: LogScan,
+  path: string,
+  id: SessionId,
+): { readonly header: SessionHeader | undefined; readonly fault: PersistenceError | undefined } {
+  let header: SessionHeader | undefined
   try {
-    return headerOf(scan.header.value, path)
+    header = headerOf(value, path)
+    return { header: headerOf(value, path, id), fault: undefined }
   } catch (error) {
-    if (error instanceof PersistenceError && error.code === 'header/newer-version') throw error
-    return undefined
+    if (!(error instanceof PersistenceError) || error.code === 'header/newer-version') throw error
+    return { header, fault: error }
   }
 }

@@ -73,8 +73,10 @@ export interface FileSystem {
 }
 
 const noFollow = constants.O_NOFOLLOW ?? 0
+/** A pipe in the place of a log must not make a reader wait for its other end. */
+const noWait = constants.O_NONBLOCK ?? 0
 const flags: Readonly<Record<OpenMode, number>> = {
-  read: constants.O_RDONLY | noFollow,
+  read: constants.O_RDONLY | noFollow | noWait,
   update: constants.O_RDWR | noFollow,
   create: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | noFollow,
   ensure: constants.O_RDWR | constants.O_CREAT | noFollow,

@@ -23,6 +23,16 @@ async function entriesOf(fs: FileSystem, path: string): Promise<readonly Directo
   }
 }
 
+/** Entries of the root; none where it does not exist. A root that is a file is a mistake, not an empty store. */
+async function projectsOf(fs: FileSystem, root: string): Promise<readonly DirectoryEntry[]> {
+  try {
+    return await fs.readdir(root)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
 async function placeAt(fs: FileSystem, root: string, directory: string): Promise<SessionPlace | undefined> {
   const stat = await statIfAny(fs, within(root, directory))
   if (stat === undefined) return undefined
@@ -35,7 +45,7 @@ async function placeAt(fs: FileSystem, root: string, directory: string): Promise
   if (log !== undefined && log.kind !== 'file')
     throw new PersistenceError(
       'path/unsafe',
-      `${directory}/${LOG_NAME} is a ${log.kind}, not a file: links below the root are not followed`,
+      `${directory}/${LOG_NAME} is ${log.kind === 'other' ? 'no file' : `a ${log.kind}, not a file`}: links below the root are not followed`,
     )
   return { directory, logSize: log?.size }
 }
@@ -47,7 +57,7 @@ async function placeAt(fs: FileSystem, root: string, directory: string): Promise
 export async function findPlace(fs: FileSystem, root: string, id: SessionId): Promise<SessionPlace | undefined> {
   const segment = encodeSegment(id)
   let found: SessionPlace | undefined
-  for (const project of await entriesOf(fs, root)) {
+  for (const project of await projectsOf(fs, root)) {
     if (project.kind !== 'directory') continue
     const place = await placeAt(fs, root, `${project.name}/${segment}`)
     if (place !== undefined && (found === undefined || (place.logSize ?? -1) > (found.logSize ?? -1))) found = place
@@ -58,7 +68,7 @@ export async function findPlace(fs: FileSystem, root: string, id: SessionId): Pr
 /** The directories of all sessions that have a log, relative to the root. */
 export async function* allPlaces(fs: FileSystem, root: string, cwd?: string): AsyncIterable<string> {
   const only = cwd === undefined ? undefined : projectKey(cwd)
-  for (const project of await entriesOf(fs, root)) {
+  for (const project of await projectsOf(fs, root)) {
     if (project.kind !== 'directory' || (only !== undefined && project.name !== only)) continue
     for (const session of await entriesOf(fs, within(root, project.name))) {
       if (session.kind === 'directory') yield `${project.name}/${session.name}`

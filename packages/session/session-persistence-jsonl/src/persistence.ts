@@ -22,7 +22,7 @@ import { readHeadline } from './headline.ts'
 import { attempt, codeOf, withFile } from './io.ts'
 import { allPlaces, findPlace, removeTree } from './layout.ts'
 import { notFound, openToRead, openToWrite, type StoreContext } from './open.ts'
-import { LOCK_NAME, LOG_NAME, within } from './paths.ts'
+import { encodeSegment, LOCK_NAME, LOG_NAME, within } from './paths.ts'
 
 export interface JsonlPersistenceOptions {
   /** Directory of the store; made with mode 0700 when the first session is created. */
@@ -103,7 +103,11 @@ class JsonlPersistence implements SessionPersistence {
     const look = async (): Promise<void> => {
       // One log that cannot be read must not hide the others.
       const stats = await Promise.all(group.map((directory) => this.#headline(directory).catch(() => undefined)))
-      for (const stat of stats) if (stat !== undefined && matches(stat, query)) found.push(stat)
+      for (const [index, stat] of stats.entries()) {
+        // No open finds a session in a directory that was copied or renamed.
+        const isAtHome = stat !== undefined && group[index]?.endsWith(`/${encodeSegment(stat.header.id)}`) === true
+        if (isAtHome && matches(stat, query)) found.push(stat)
+      }
       group = []
     }
     await this.#run('io/read', 'the sessions were not listed', async () => {

@@ -26,6 +26,16 @@ export async function findRepeats(file: OpenFile, scan: LogScan): Promise<Readon
   return repeats
 }
 
+/** Whether a first line means to be a header, of ours or of another program. */
+export function isHeaderLine(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (value as { type?: unknown }).type === 'session'
+}
+
+function headerFault(value: unknown, why: string): string {
+  if (!isHeaderLine(value)) return 'the header is missing, something else stands in its place'
+  return Object.hasOwn(value as object, 'format') ? why : 'a header without `format`, as logs of another program have'
+}
+
 /** The header of a log. Throws `header/newer-version` and `header/invalid`. SPEC 5.2. */
 export function headerOf(value: unknown, path: string, id?: SessionId): SessionHeader {
   let header: SessionHeader
@@ -34,12 +44,15 @@ export function headerOf(value: unknown, path: string, id?: SessionId): SessionH
   } catch (cause) {
     const isNewer = cause instanceof SessionError && cause.code === 'header/newer-version'
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new PersistenceError(isNewer ? 'header/newer-version' : 'header/invalid', `${path}: ${why}`, { cause })
+    const what = isNewer ? why : headerFault(value, why)
+    throw new PersistenceError(isNewer ? 'header/newer-version' : 'header/invalid', `${path}, line 1: ${what}`, {
+      cause,
+    })
   }
   if (id !== undefined && header.id !== id)
     throw new PersistenceError(
       'header/invalid',
-      `${path} holds session ${JSON.stringify(header.id)}, not ${JSON.stringify(id)}`,
+      `${path}, line 1: this is the log of session ${JSON.stringify(header.id)}, not of ${JSON.stringify(id)}: its directory was copied or renamed`,
     )
   return header
 }

@@ -153,7 +153,8 @@ function corrupt(walk: Walk, scan: LogScan, problem: ScannedLine | undefined, da
   }
   const place = damage?.range ?? problem ?? { start: walk.lastEnd, end: scan.size }
   const line = damage?.line ?? (problem === undefined ? scan.lines.length + 1 : numberOf(scan, problem))
-  const where = found === undefined ? '' : `, ${found} follows ${seq - 1}`
+  const where =
+    found === undefined ? '' : seq === 0 ? `, the log begins with ${found}` : `, ${found} follows ${seq - 1}`
   return { kind: 'corrupt', what: `seq ${seq} is missing${where}`, start: place.start, end: place.end, line, seq }
 }
 

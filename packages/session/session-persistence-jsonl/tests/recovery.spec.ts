@@ -294,7 +294,7 @@ describe('corruption', () => {
       expect(verdict).toMatchObject({
         kind: 'corrupt',
         seq,
-        what: `seq ${seq} is missing, ${seq + 1} follows ${seq - 1}`,
+        what: `seq ${seq} is missing, ${seq === 0 ? 'the log begins with 1' : `${seq + 1} follows ${seq - 1}`}`,
       })
     }
   })

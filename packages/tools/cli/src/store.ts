@@ -13,8 +13,9 @@ import type { Io } from './io.ts'
 import { printable } from './render/text.ts'
 import { allEvents } from './vocabulary.ts'
 
-/** The directory of the store: `--root`, else PALIMPSEST_ROOT, else below the user's home. SPEC 9. */
+/** The directory of the store: `--root`, else PALIMPSEST_ROOT, else below the user's home. Throws `CliError` `option/invalid`. SPEC 9. */
 export function rootOf(io: Io, options: CommonOptions): string {
+  if (options.root === '') throw new CliError('option/invalid', '--root is empty: name a directory')
   const fromEnv = io.env['PALIMPSEST_ROOT']
   return options.root ?? (fromEnv !== undefined && fromEnv !== '' ? fromEnv : join(io.home, '.palimpsest', 'sessions'))
 }

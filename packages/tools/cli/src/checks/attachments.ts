@@ -1,6 +1,7 @@
 import type { Finding, SessionEvent } from '@palimpsest/session'
 import type { AttachmentStore } from '@palimpsest/session-persistence'
 import { attachmentsOf } from '../attachments.ts'
+import { argument } from '../render/text.ts'
 
 /** Attachments that are not there, or are no longer what the log says. SPEC 2.4. */
 export async function checkAttachments(
@@ -11,7 +12,7 @@ export async function checkAttachments(
   const fix =
     importedFrom === undefined
       ? 'put the file back; until then it is exported as a placeholder'
-      : `palimpsest import ${importedFrom}: importing the source again puts its attachments back`
+      : `palimpsest import ${argument(importedFrom)}: importing the source again puts its attachments back`
   const findings: Finding[] = []
   for (const { ref, seq } of attachmentsOf(events).values()) {
     if ((await store.get(ref)) !== undefined) continue

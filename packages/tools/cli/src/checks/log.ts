@@ -11,7 +11,7 @@ import {
   traceFindings,
 } from '@palimpsest/session'
 import type { OpenedSession } from '@palimpsest/session-persistence'
-import { count } from '../render/text.ts'
+import { argument, count } from '../render/text.ts'
 import { allEvents } from '../vocabulary.ts'
 
 export interface LogCheck {
@@ -34,7 +34,7 @@ export function checkLog(stored: OpenedSession, name: string): LogCheck {
       severity: 'warning',
       seq: closer.seq,
       message: `the log ends inside a turn: whoever wrote it was interrupted; ${count(pendingClosers.length, 'event')} would close it`,
-      fix: `palimpsest repair ${name}`,
+      fix: `palimpsest repair ${argument(name)}`,
     })
   } else if (interruptedTurnClosers(events).length > 0) {
     findings.push({
@@ -58,7 +58,7 @@ function restore(stored: StoredSession, findings: Finding[], name: string): Sess
       severity: 'error',
       ...(seq === undefined ? {} : { seq }),
       message: `${error.message}${later > 0 ? `; ${count(later, 'later event')} could not be checked` : ''}`,
-      fix: `palimpsest salvage ${name}`,
+      fix: `palimpsest salvage ${argument(name)}`,
     })
     return undefined
   }

@@ -1,6 +1,6 @@
 import type { Finding } from '@palimpsest/session'
 import type { RecoveredRange, RecoveryKind, RecoveryReport } from '@palimpsest/session-persistence'
-import { bytes } from '../render/text.ts'
+import { argument, bytes } from '../render/text.ts'
 
 const texts: Readonly<Record<RecoveryKind, string>> = {
   torn: 'the log ends in a record that was not written to its end',
@@ -19,7 +19,7 @@ function finding(range: RecoveredRange, name: string): Finding {
     code: isTorn ? 'store/torn-tail' : `store/${range.kind}`,
     severity: isTorn ? 'warning' : 'info',
     message: `${texts[range.kind]}: ${place}`,
-    ...(isTorn ? { fix: `palimpsest repair ${name}` } : {}),
+    ...(isTorn ? { fix: `palimpsest repair ${argument(name)}` } : {}),
   }
 }
 

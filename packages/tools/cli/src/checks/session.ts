@@ -2,6 +2,7 @@ import type { Finding, SessionId } from '@palimpsest/session'
 import { PersistenceError, type SessionPersistence } from '@palimpsest/session-persistence'
 import { loadImages } from '../attachments.ts'
 import { isAboutLog } from '../exit.ts'
+import { argument } from '../render/text.ts'
 import { readStored } from '../store.ts'
 import { checkAttachments } from './attachments.ts'
 import { checkLog, checkStreams } from './log.ts'
@@ -31,7 +32,7 @@ export async function checkSession(
     return [...found, ...checkProviders(session, await loadImages(stored.events, attachments))]
   } catch (error) {
     if (!(error instanceof PersistenceError) || !isAboutLog(error.code)) throw error
-    const fix = error.code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${id}`
+    const fix = error.code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${argument(id)}`
     return [{ code: error.code, severity: 'error', message: error.message, fix }]
   }
 }

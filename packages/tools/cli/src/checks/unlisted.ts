@@ -1,29 +1,40 @@
+import { constants } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Finding, SessionError, parseSessionHeader } from '@palimpsest/session'
+import { argument } from '../render/text.ts'
 
 const LOG_NAME = 'session.v3.jsonl'
 /** Bytes of a log in which its header is looked for. */
 const HEAD = 64 * 1024
+/** Neither follows a link nor waits for the other end of a pipe. */
+const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+
+/** A log that no list shows. */
+export interface Unlisted {
+  /** The id that its directory was named for. */
+  readonly id: string
+  readonly finding: Finding
+}
 
 /**
- * Logs below the root that no list shows, since their header cannot be read. Without this, a lost session would pass
- * for one that never was.
+ * Logs below the root that no list shows, since their header cannot be read or is that of a session that is not here.
+ * Without this, a lost session would pass for one that never was. `listed`: the ids of the list.
  */
-export async function findUnlisted(root: string): Promise<Finding[]> {
-  const findings: Finding[] = []
+export async function findUnlisted(root: string, listed: ReadonlySet<string>): Promise<Unlisted[]> {
+  const unlisted: Unlisted[] = []
   for (const project of await namesIn(root)) {
     for (const session of await namesIn(join(root, project))) {
-      const fault = await faultOf(join(root, project, session, LOG_NAME))
+      const id = decodeSegment(session)
+      const fault = await faultOf(join(root, project, session, LOG_NAME), id, listed)
       if (fault === undefined) continue
       const { code, why } = fault
-      const fix =
-        code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${decodeSegment(session)}`
+      const fix = code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${argument(id)}`
       const message = `${project}/${session}/${LOG_NAME} is in no list: ${why}`
-      findings.push({ code, severity: 'error', message, fix })
+      unlisted.push({ id, finding: { code, severity: 'error', message, fix } })
     }
   }
-  return findings
+  return unlisted
 }
 
 async function namesIn(directory: string): Promise<string[]> {
@@ -35,16 +46,23 @@ async function namesIn(directory: string): Promise<string[]> {
 }
 
 /** Why the header of a log cannot be read; undefined where it can, or where there is no log with anything in it. */
-async function faultOf(path: string): Promise<{ readonly code: string; readonly why: string } | undefined> {
-  const file = await open(path, 'r').catch(() => undefined)
+async function faultOf(
+  path: string,
+  id: string,
+  listed: ReadonlySet<string>,
+): Promise<{ readonly code: string; readonly why: string } | undefined> {
+  const file = await open(path, READ).catch(() => undefined)
   if (file === undefined) return undefined
   try {
+    if (!(await file.stat()).isFile()) return undefined
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, 0)
     const end = buffer.indexOf(0x0a)
     // Only a header that was never written to its end: nothing was acknowledged.
     if (end === -1) return bytesRead < HEAD ? undefined : { code: 'header/invalid', why: 'its first line is too long' }
-    parseSessionHeader(JSON.parse(buffer.toString('utf8', 0, end).replace(/^\uFEFF/, '')))
-    return undefined
+    const header = parseSessionHeader(JSON.parse(buffer.toString('utf8', 0, end).replace(/^\uFEFF/, '')))
+    if (header.id === id || listed.has(header.id)) return undefined
+    const why = `it is the log of session ${JSON.stringify(header.id)}, and its directory was renamed`
+    return { code: 'header/invalid', why }
   } catch (error) {
     if (error instanceof SessionError) return { code: error.code, why: error.message }
     return { code: 'header/invalid', why: 'its header is not JSON' }

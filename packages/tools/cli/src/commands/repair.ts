@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
 import { eventLine } from '../render/event.ts'
 import { bytes, clip, oneLine, padStart } from '../render/text.ts'
-import { resolveSession, withStore } from '../store.ts'
+import { readSession, withStore } from '../store.ts'
 
 interface Repaired {
   readonly id: string
@@ -27,7 +27,9 @@ export function repairCommand(cli: Cli): Command {
     .argument('<session>', sessionHelp)
     .action(async (name: string, options: CommonOptions) => {
       await withStore(cli, options, async (store) => {
-        const id = await resolveSession(store, name)
+        // Closers for a log that acceptance refuses would be refused too: such a log is left to salvage.
+        const { session } = await readSession(store, name)
+        const { id } = session
         const handle = await store.open(id, 'write')
         const { recovered, events } = handle.stored
         await handle.close()

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type SessionHeader, type SessionId, parseSessionHeader, sessionId } from '@palimpsest/session'
-import type { SessionPersistence } from '@palimpsest/session-persistence'
+import { PersistenceError, type SessionPersistence } from '@palimpsest/session-persistence'
 import { type DamagedLog, readDamagedLog } from '@palimpsest/session-persistence-jsonl'
 import type { Command } from 'commander'
 import { attachmentsOf } from '../attachments.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
-import { CliError } from '../exit.ts'
 import { renderSalvage } from '../render/salvage.ts'
 import { type BranchPlan, planBranches } from '../salvage/branches.ts'
 import { type SalvagedBranch, type Unplaced, writeBranch } from '../salvage/write.ts'
@@ -50,22 +49,29 @@ export function salvageCommand(cli: Cli): Command {
     .action(async (name: string, options: CommonOptions) => {
       await withStore(cli, options, async (store) => {
         const root = rootOf(cli.io, options)
-        const id = await resolveDamaged(store, name)
-        const salvage = await salvageLog(store, root, id, await readDamagedLog({ root, id }))
+        const { id, log } = await readDamaged(store, root, name)
+        const salvage = await salvageLog(store, root, id, log)
         print(cli, options, salvage, () => renderSalvage(cli, salvage))
       })
     })
 }
 
-/** A session whose header cannot be read is in no list: its whole id must be given. */
-async function resolveDamaged(store: SessionPersistence, name: string): Promise<SessionId> {
-  try {
-    return await resolveSession(store, name)
-  } catch (error) {
-    const isUnlisted = error instanceof CliError && (error.code === 'session/unknown' || error.code === 'store/empty')
-    if (isUnlisted && name !== 'last' && name !== '') return sessionId(name)
-    throw error
+/** A session whose header cannot be read is in no list: a whole id comes before the begin of another. */
+async function readDamaged(
+  store: SessionPersistence,
+  root: string,
+  name: string,
+): Promise<{ readonly id: SessionId; readonly log: DamagedLog }> {
+  if (name !== 'last' && name !== '') {
+    try {
+      const id = sessionId(name)
+      return { id, log: await readDamagedLog({ root, id }) }
+    } catch (error) {
+      if (!(error instanceof PersistenceError) || error.code !== 'session/not-found') throw error
+    }
   }
+  const id = await resolveSession(store, name)
+  return { id, log: await readDamagedLog({ root, id }) }
 }
 
 async function salvageLog(store: SessionPersistence, root: string, id: SessionId, log: DamagedLog): Promise<Salvage> {
@@ -84,7 +90,8 @@ async function salvageLog(store: SessionPersistence, root: string, id: SessionId
       const suffix = index === 0 ? '' : `-branch${index + 1}`
       const header = headerFor(log, id, `${id}~salvaged-${sha256.slice(0, 8)}${suffix}`, sha256)
       const written = await writeBranch(branch, header, read)
-      if (log.corruption === undefined && branches.length === 1 && isWhole(written)) break
+      if (branches.length === 1 && isWhole(written) && (log.corruption === undefined || written.session.length === 0))
+        break
       const wasThere = (await store.stat(header.id)) !== undefined
       if (!wasThere) await keep(store, id, header, written)
       const { session, closers, missing, unplaced } = written

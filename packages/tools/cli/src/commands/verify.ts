@@ -1,4 +1,5 @@
 import type { Finding, SessionId } from '@palimpsest/session'
+import type { SessionPersistence } from '@palimpsest/session-persistence'
 import type { Command } from 'commander'
 import { checkSession } from '../checks/session.ts'
 import { findUnlisted } from '../checks/unlisted.ts'
@@ -35,16 +36,14 @@ export function verifyCommand(cli: Cli): Command {
         throw new CliError('option/invalid', 'give a session or --all, not both')
       }
       await withStore(cli, options, async (store) => {
-        const ids =
-          options.all === true
-            ? (await listSessions(store)).map(({ header }) => header.id)
-            : [await resolveSession(store, name ?? 'last')]
+        const root = rootOf(cli.io, options)
+        const { ids, unlisted } =
+          options.all === true ? await everySession(store, root) : await oneSession(store, root, name ?? 'last')
         const verified: Verified[] = []
         for (const [index, id] of ids.entries()) {
           cli.progress.show(`verifying ${index + 1} of ${ids.length}`)
           verified.push({ id, findings: await checkSession(store, id, { streams: options.streams === true }) })
         }
-        const unlisted = options.all === true ? await findUnlisted(rootOf(cli.io, options)) : []
         const isBad = areBad(unlisted) || verified.some(({ findings }) => areBad(findings))
         if (isBad) cli.end(EXIT.finding)
         const findings = verified.flatMap(({ id, findings: found }) =>
@@ -53,6 +52,30 @@ export function verifyCommand(cli: Cli): Command {
         print(cli, options, { ok: !isBad, findings: [...findings, ...unlisted] }, () => render(cli, verified, unlisted))
       })
     })
+}
+
+interface Wanted {
+  readonly ids: readonly SessionId[]
+  /** What is to be said of logs that no list shows. */
+  readonly unlisted: readonly Finding[]
+}
+
+async function everySession(store: SessionPersistence, root: string): Promise<Wanted> {
+  const ids = (await listSessions(store)).map(({ header }) => header.id)
+  const unlisted = await findUnlisted(root, new Set(ids))
+  return { ids, unlisted: unlisted.map(({ finding }) => finding) }
+}
+
+/** A log whose header cannot be read has no name but that of its directory. */
+async function oneSession(store: SessionPersistence, root: string, name: string): Promise<Wanted> {
+  try {
+    return { ids: [await resolveSession(store, name)], unlisted: [] }
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    const unlisted = (await findUnlisted(root, new Set())).filter(({ id }) => id === name)
+    if (unlisted.length === 0) throw error
+    return { ids: [], unlisted: unlisted.map(({ finding }) => finding) }
+  }
 }
 
 function render({ io, style }: Cli, verified: readonly Verified[], unlisted: readonly Finding[]): string {

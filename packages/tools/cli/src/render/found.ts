@@ -1,7 +1,7 @@
 import type { FoundSession } from '@palimpsest/transcripts'
 import type { Cli } from '../cli.ts'
 import { table } from './table.ts'
-import { bytes, count, moment, oneLine } from './text.ts'
+import { argument, bytes, count, moment, oneLine } from './text.ts'
 
 /** The list of `palimpsest import` without a path, as JSON. */
 export function foundJson(found: readonly FoundSession[], imported: ReadonlySet<string>): object {
@@ -37,7 +37,7 @@ export function renderFound({ io, style }: Cli, found: readonly FoundSession[], 
     io.columns,
     style,
   )
-  const example = found[0]?.sessionId.slice(0, 8) ?? ''
+  const example = oneLine(argument(found[0]?.sessionId.slice(0, 8) ?? ''))
   return [
     rows.trimEnd(),
     style('dim', `${count(found.length, 'session')} of Claude Code on this machine`),

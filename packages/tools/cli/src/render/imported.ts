@@ -2,7 +2,7 @@ import type { Cli } from '../cli.ts'
 import type { ImportEntry } from '../commands/import.ts'
 import type { KeptStatus } from '../import/keep.ts'
 import type { ImportNote } from '../import/notes.ts'
-import { clip, count, oneLine } from './text.ts'
+import { argument, clip, count, oneLine } from './text.ts'
 
 const SHOWN_NOTES = 8
 const SHOWN_LINES = 6
@@ -14,7 +14,7 @@ export function renderImported(cli: Cli, entries: readonly (ImportEntry & { read
   const blocks = entries.map((entry) => block(cli, entry))
   const fresh = entries.filter(({ status }) => status === 'imported' || status === 'extended')
   const [first] = fresh
-  const next = first === undefined ? '' : `\nNext: palimpsest show ${oneLine(first.id)}\n`
+  const next = first === undefined ? '' : `\nNext: palimpsest show ${oneLine(argument(first.id))}\n`
   const total = `${count(fresh.length, 'session')} imported, ${entries.length - fresh.length} here before`
   return `${blocks.join('')}${cli.style('dim', total)}\n${next}`
 }

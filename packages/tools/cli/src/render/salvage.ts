@@ -1,6 +1,6 @@
 import type { Cli } from '../cli.ts'
 import type { Salvage } from '../commands/salvage.ts'
-import { bytes, count, oneLine, pad } from './text.ts'
+import { argument, bytes, count, oneLine, pad } from './text.ts'
 
 const SHOWN = 12
 
@@ -17,13 +17,17 @@ const accounts: readonly (readonly [keyof Salvage['bytes'], string])[] = [
 export function renderSalvage(cli: Cli, { source, bytes: spent, sessions }: Salvage): string {
   const { style } = cli
   if (sessions.length === 0) {
-    return `${style('bold', oneLine(source.id))}: nothing to salvage, every record has its place; \`palimpsest repair\` closes what is open\n`
+    const why =
+      source.why === undefined
+        ? 'every record has its place; `palimpsest repair` closes what is open'
+        : 'its log holds nothing'
+    return `${style('bold', oneLine(source.id))}: nothing to salvage, ${why}\n`
   }
-  const head = `${style('bold', oneLine(source.id))}: ${source.why === undefined ? 'this log opens' : oneLine(source.why)}\n`
+  const head = `${style('bold', oneLine(source.id))}: ${source.why === undefined ? 'its bytes are in order, what has no place breaks a rule' : oneLine(source.why)}\n`
   const sums = accounts
     .filter(([key]) => spent[key] > 0)
     .map(([key, text]) => `  ${pad(bytes(spent[key]), 10)}${text}\n`)
-  const next = sessions[0] === undefined ? '' : `\nNext: palimpsest verify ${oneLine(sessions[0].id)}\n`
+  const next = sessions[0] === undefined ? '' : `\nNext: palimpsest verify ${oneLine(argument(sessions[0].id))}\n`
   return `${head}${style('dim', `${source.bytes.toLocaleString('en-US')} bytes, all accounted for:`)}\n${sums.join('')}${sessions.map((each) => block(cli, each)).join('')}${next}`
 }
 

@@ -14,6 +14,13 @@ export function oneLine(text: string): string {
   return printable(text.trim().replaceAll(/\s+/g, ' '))
 }
 
+/** The text as one word of a command line: ids come from files of others, and commands that are shown get copied. */
+export function argument(text: string): string {
+  if (/^[\w.@%+=:,/][\w.@%+=:,/~-]*$/.test(text)) return text
+  const word = `'${text.replaceAll("'", "'\\''")}'`
+  return text.startsWith('-') ? `-- ${word}` : word
+}
+
 const wide =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u
 const formats = /\u001B\[[0-9;]*m/g
