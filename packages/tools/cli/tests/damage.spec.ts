@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, cpSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Salvage } from '../src/commands/salvage.ts'
 import { argument } from '../src/render/text.ts'
+import { bundleCommand } from './bundle.ts'
 import { event, logOf, palimpsest, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
 
 async function stored(id = 's', events: readonly object[] = wholeTurn()): Promise<string> {
@@ -108,6 +109,27 @@ describe('the root', () => {
     expect(await palimpsest(['verify', 's'], { root })).toMatchObject({
       exit: 3,
       err: expect.stringMatching(/path\/unsafe/) as string,
+    })
+  })
+})
+
+describe.runIf(process.platform === 'linux')('a full disk under stdout', () => {
+  it('is told in one line and exits 3', async () => {
+    const program = await bundleCommand()
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [program, '--help'], { stdio: ['ignore', full, 'pipe'] })
+    closeSync(full)
+    expect([status, stderr.toString()]).toEqual([3, 'palimpsest: io/write: the system answered ENOSPC\n'])
+  })
+})
+
+describe.runIf(process.platform !== 'win32')('import', () => {
+  it('waits for no pipe', async () => {
+    const pipe = join(scratch(), 'pipe')
+    execFileSync('mkfifo', [pipe])
+    expect(await palimpsest(['import', pipe], { root: scratch() })).toMatchObject({
+      exit: 3,
+      err: expect.stringMatching(/source\/unreadable: .*no regular file/) as string,
     })
   })
 })

@@ -72,11 +72,11 @@ function nothingFound(): CliError {
 
 /** A path as it was typed, or the files of the found session that it is the begin of. */
 async function resolveSource(path: string, find: () => Promise<FoundSession[]>): Promise<string[]> {
-  const isFile = await stat(path).then(
-    (found) => !found.isDirectory(),
-    () => false,
-  )
-  if (isFile || /[/\\]|\.jsonl$/.test(path)) return [path]
+  const found = await stat(path).catch(() => undefined)
+  // A pipe can be read once only, and an import reads its source more than once.
+  if (found !== undefined && !found.isFile() && !found.isDirectory())
+    throw new CliError('source/unreadable', `${path}: it is no regular file: save what it gives and import that`)
+  if (found?.isFile() === true || /[/\\]|\.jsonl$/.test(path)) return [path]
   const matches = (await find()).filter(({ sessionId }) => sessionId.startsWith(path))
   const [only, ...others] = matches
   if (only === undefined) return [path]
