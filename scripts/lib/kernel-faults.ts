@@ -103,9 +103,9 @@ export const faults: readonly Fault[] = [
     'if (depth === maxDepth) return undefined',
     'if (depth > maxDepth) return undefined',
   ]),
-  fault('a hidden key is lost', 'json-value.ts', ['if (names.length !== own.length) throw', 'if (false) throw']),
+  fault('a hidden key stays in what is adopted', 'json.ts', [' || member?.enumerable !== true', '']),
   fault('blocks inside blocks are not looked at', 'content.ts', [
-    'if (content !== undefined) pending.push({ content, placement: rule.nested })',
+    'if (content !== undefined) pending.push({ content, allowed: rule.nested })',
     '',
   ]),
   fault('an unknown type is accepted', 'acceptance.ts', [
@@ -120,11 +120,11 @@ export const faults: readonly Fault[] = [
     'if (!isSessionSeq(event.seq) || event.seq !== seq) {',
     'if (false) {',
   ]),
-  fault('an error may look like a success', 'acceptance.ts', [
+  fault('an error may look like a success', 'payload.ts', [
     'if (error !== undefined && message.content[0].isError !== true) {',
     'if (false) {',
   ]),
-  fault('a header may carry the prompt', 'acceptance.ts', ["if (Object.hasOwn(header, 'system'))", 'if (false)']),
+  fault('a header may carry the prompt', 'payload.ts', ["if (Object.hasOwn(header, 'system'))", 'if (false)']),
   fault('an event may cite itself', 'placement.ts', ['seq >= candidate.seq', 'seq > candidate.seq']),
   fault('a range may have members of its own', 'placement.ts', [' || Object.keys(value).length !== 3', '']),
   fault(

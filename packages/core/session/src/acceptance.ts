@@ -1,10 +1,9 @@
-import { misplacedBlock } from './content.ts'
 import { refuse } from './errors.ts'
 import type { EventEnvelope, SessionEvent } from './events.ts'
 import { type SessionSeq, isSessionSeq } from './ids.ts'
 import { type Json, type JsonFault, type JsonObject, MAX_JSON_DEPTH, adoptJson, snapshotJson } from './json.ts'
+import { checkPayload, requireObject } from './payload.ts'
 import { type GivenPlacement, checkPlacement, readPlacement } from './placement.ts'
-import { surelyMatches } from './quick-check.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** What `append` was given. */
@@ -118,12 +117,6 @@ function acceptUnknown(event: SessionEvent, keepUnknown: boolean, vocabulary: Vo
   return refuseUnknown(event, vocabulary)
 }
 
-/** Opaque, or known with a schema that takes anything: every store expects an object there. */
-function requireObject(given: Given, data: unknown): void {
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return
-  refuse(given, 'envelope/json', 'the data of an event is an object')
-}
-
 function refuseUnknown(given: Given, vocabulary: Vocabulary): never {
   const why = vocabulary.get(given.type)?.retired === true ? 'is retired' : 'is not in the vocabulary of this session'
   return refuse(given, 'vocabulary/unknown', `the type ${why}, and the event is not ignorable`)
@@ -131,7 +124,7 @@ function refuseUnknown(given: Given, vocabulary: Vocabulary): never {
 
 /** Names the rule that a value which is not JSON breaks, by the member that it stands in. */
 function refuseFault(given: Given, fault: JsonFault, vocabulary: Vocabulary): never {
-  const member = /^\.(\w+)/.exec(fault.path)?.[1]
+  const { member } = fault
   const known = vocabulary.accepts(given.type)
   if (member === 'seq') refuse(given, 'envelope/seq', at(fault, ''))
   if (member === 'time') refuse(given, 'envelope/time', at(fault, ''))
@@ -202,43 +195,4 @@ function opaquePlacement(given: Given, intent: Intent): GivenPlacement {
     return snapshot.value
   }
   return { surfaceOp: read('surfaceOp'), sourceEventSeqs: read('sourceEventSeqs') }
-}
-
-function checkPayload(given: Given, data: JsonObject, vocabulary: Vocabulary): void {
-  const misplaced = misplacedBlock(given.type, data)
-  if (misplaced !== undefined) {
-    refuse(given, 'payload/content', `a ${misplaced.type} block may not stand in ${misplaced.place}`)
-  }
-  if (!surelyMatches(given.type, data)) checkSchema(given, data, vocabulary)
-  requireObject(given, data)
-  extraRules.get(given.type)?.(given, data)
-}
-
-function checkSchema(given: Given, data: JsonObject, vocabulary: Vocabulary): void {
-  const issue = vocabulary.get(given.type)?.schema.safeParse(data).error?.issues[0]
-  if (issue !== undefined) refuse(given, 'payload/invalid', `${['data', ...issue.path].join('.')}: ${issue.message}`)
-}
-
-/** Rules across members of one payload that deserve a code of their own. */
-const extraRules: ReadonlyMap<string, (given: Given, data: JsonObject) => void> = new Map([
-  ['tool/result', checkToolError],
-  ['request/header', checkRequestHeader],
-])
-
-function checkToolError(given: Given, data: JsonObject): void {
-  const { error, message } = data as unknown as Extract<SessionEvent, { type: 'tool/result' }>['data']
-  if (error !== undefined && message.content[0].isError !== true) {
-    refuse(given, 'payload/tool-error', 'it carries an error, but its block does not say isError: true')
-  }
-}
-
-function checkRequestHeader(given: Given, data: JsonObject): void {
-  const header = data['header'] as JsonObject
-  const { tools, adapterDefaults } = header as { tools?: readonly Json[]; adapterDefaults?: JsonObject }
-  if (Object.hasOwn(header, 'system'))
-    refuse(given, 'payload/header', 'the prompt is a system/message, not header.system')
-  if (tools?.length === 0) refuse(given, 'payload/header', 'leave empty tools out')
-  if (adapterDefaults !== undefined && Object.keys(adapterDefaults).length === 0) {
-    refuse(given, 'payload/header', 'leave empty adapterDefaults out')
-  }
 }

@@ -1,21 +1,21 @@
 import type { Json, JsonObject } from './json.ts'
 
 /** Which block types may stand in the content of an event type, at every depth. SPEC 2.4. */
-interface Placement {
+interface AllowedBlocks {
   /** Names the place in an error. */
   readonly place: string
   readonly allows: (type: unknown) => boolean
 }
 
 const callBlocks = ['tool-call', 'tool-result']
-const only = (place: string, ...types: string[]): Placement => ({
+const only = (place: string, ...types: string[]): AllowedBlocks => ({
   place,
   allows: (type) => types.includes(type as string),
 })
 
 const system = only('system/message', 'text')
 // Reasoning is the model's own; a block type that this package does not know is the application's.
-const user: Placement = {
+const user: AllowedBlocks = {
   place: 'user/message',
   allows: (type) => type !== 'reasoning' && !callBlocks.includes(type as string),
 }
@@ -27,8 +27,8 @@ const resultContent = only('a tool result', 'text', 'image')
 /** The member of a payload that holds content, and what may stand in it and below it. */
 interface ContentRule {
   readonly content: (data: JsonObject) => Json | undefined
-  readonly top: Placement
-  readonly nested: Placement
+  readonly top: AllowedBlocks
+  readonly nested: AllowedBlocks
 }
 
 const messageContent = (data: JsonObject): Json | undefined => member(data['message'], 'content')
@@ -57,16 +57,16 @@ export function misplacedBlock(
 ): { readonly type: string; readonly place: string } | undefined {
   const rule = rules.get(eventType)
   if (rule === undefined) return undefined
-  const pending: { readonly content: Json | undefined; readonly placement: Placement }[] = [
-    { content: rule.content(data), placement: rule.top },
+  const pending: { readonly content: Json | undefined; readonly allowed: AllowedBlocks }[] = [
+    { content: rule.content(data), allowed: rule.top },
   ]
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!Array.isArray(next.content)) continue
     for (const block of next.content as readonly Json[]) {
       const type = member(block, 'type')
-      if (typeof type === 'string' && !next.placement.allows(type)) return { type, place: next.placement.place }
+      if (typeof type === 'string' && !next.allowed.allows(type)) return { type, place: next.allowed.place }
       const content = member(block, 'content')
-      if (content !== undefined) pending.push({ content, placement: rule.nested })
+      if (content !== undefined) pending.push({ content, allowed: rule.nested })
     }
   }
   return undefined

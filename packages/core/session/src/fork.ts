@@ -33,16 +33,7 @@ export function forkSession(parent: Session, boundary: number = parent.length - 
   }
   const { cwd, origin, delegationDepth, agentPreset } = parent.header
   const lineage = { parentSession: parent.id, isSeeded: true, delegationDepth }
-  const header = createSessionHeader(
-    {
-      ...lineage,
-      ...(id === undefined ? {} : { id }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(origin === undefined ? {} : { origin }),
-      ...(agentPreset === undefined ? {} : { agentPreset }),
-    },
-    now,
-  )
+  const header = createSessionHeader({ ...lineage, id, cwd, origin, agentPreset }, now)
   return openSession({
     ...rest,
     now,

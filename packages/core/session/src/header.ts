@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { SessionError } from './errors.ts'
 import type { SessionEvent } from './events.ts'
 import type { SessionId } from './ids.ts'
-import { type Json, adoptJson, snapshotJson } from './json.ts'
+import { type Json, snapshotJson } from './json.ts'
 
 declare const crypto: { randomUUID(): string }
 
@@ -68,23 +68,29 @@ export const sessionHeaderSchema: z.ZodType = z.looseObject({
 })
 
 /** A frozen header; throws `SessionError` `header/invalid` when an option is of the wrong kind. */
-export function createSessionHeader(options: HeaderOptions, now: () => number = Date.now): SessionHeader {
-  return parseSessionHeader({
+export function createSessionHeader(
+  options: Loose<HeaderOptions> & Pick<SessionHeader, 'isSeeded'>,
+  now: () => number = Date.now,
+): SessionHeader {
+  const { id, createdAt, cwd, parentSession, isSeeded, origin, delegationDepth, agentPreset, importedFrom } = options
+  const members = {
     format: 'palimpsest',
     version: SESSION_FORMAT_VERSION,
-    id: options.id ?? crypto.randomUUID(),
-    createdAt: options.createdAt ?? now(),
-    ...pick(options, ['cwd', 'parentSession']),
-    isSeeded: options.isSeeded ?? false,
-    ...pick(options, ['origin']),
-    delegationDepth: options.delegationDepth ?? 0,
-    ...pick(options, ['agentPreset', 'importedFrom']),
-  })
+    id: id ?? crypto.randomUUID(),
+    createdAt: createdAt ?? now(),
+    cwd,
+    parentSession,
+    isSeeded,
+    origin,
+    delegationDepth: delegationDepth ?? 0,
+    agentPreset,
+    importedFrom,
+  }
+  return parseSessionHeader(Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)))
 }
 
-function pick(options: HeaderOptions, names: readonly (keyof HeaderOptions)[]): Partial<HeaderOptions> {
-  return Object.fromEntries(names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]]))
-}
+/** Members that are undefined count as absent. */
+type Loose<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined }
 
 /**
  * A frozen header from a value that may be anything, such as the first line of a log; its own `type` member is left
@@ -106,8 +112,8 @@ export function parseSessionHeader(value: unknown): SessionHeader {
   if (issue !== undefined) {
     throw new SessionError('header/invalid', `session header, ${issue.path.join('.')}: ${issue.message}`)
   }
-  adoptJson(header)
-  return header as unknown as SessionHeader
+  // The members are frozen: they are those of the snapshot.
+  return Object.freeze(header) as unknown as SessionHeader
 }
 
 /** Events before the last inherited `session/end-seed`; 0 without one. SPEC 2.6. */

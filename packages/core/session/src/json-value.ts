@@ -10,6 +10,8 @@ export const MAX_JSON_DEPTH = 1000
 /** Where a value is not lossless JSON, and why. */
 export interface JsonFault {
   readonly path: string
+  /** The first step of the path, where the walk began at an object. */
+  readonly member?: string
   readonly reason: string
 }
 

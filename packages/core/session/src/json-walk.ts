@@ -70,7 +70,10 @@ export function walkJson(root: unknown, maxDepth: number, dropUndefined: boolean
 
 function faultAt(frames: readonly Frame[], reason: string): JsonFault {
   const path = frames.map(({ names, next }) => (names === undefined ? `[${next - 1}]` : `.${names[next - 1]}`)).join('')
-  return { path: path.length > 200 ? `${path.slice(0, 200)}…` : path, reason }
+  const [root] = frames
+  const member = root?.names?.[root.next - 1]
+  const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path
+  return { path: shown, ...(member === undefined ? {} : { member }), reason }
 }
 
 function isCyclic(frames: readonly Frame[]): boolean {

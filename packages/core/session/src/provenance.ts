@@ -41,7 +41,7 @@ function origins(seq: SessionSeq, bySeq: ReadonlyMap<SessionSeq, SurfaceReplacem
     const replacement = bySeq.get(next)
     if (replacement === undefined) found.push(next)
     // One by one: a range may be longer than an argument list can be.
-    else for (const seq of replacement.shadowedSeqs.toReversed()) pending.push(seq)
+    else for (const shadowed of replacement.shadowedSeqs.toReversed()) pending.push(shadowed)
   }
   return found
 }

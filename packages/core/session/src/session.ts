@@ -25,7 +25,8 @@ import {
 } from './header.ts'
 import type { SessionId, SessionSeq } from './ids.ts'
 import type { JsonObject } from './json.ts'
-import { ListenerErrors, Listeners } from './listeners.ts'
+import { ListenerErrors } from './listener-errors.ts'
+import { Listeners } from './listeners.ts'
 import type { Message } from './messages.ts'
 import { type SessionSurface, SurfaceManager } from './surface.ts'
 import { type Vocabulary, requireTypes } from './vocabulary.ts'
@@ -106,7 +107,8 @@ export class Session {
   /** A new session, empty but for its seed. Throws `SessionAcceptanceError` when the seed breaks a rule. SPEC 3.3. */
   static create(options: CreateSessionOptions = {}): Session {
     const stored = options.seed ?? []
-    const header = createSessionHeader(options, options.now)
+    const isSeeded = options.isSeeded ?? countInherited(stored) > 0
+    const header = createSessionHeader({ ...options, isSeeded }, options.now)
     return new Session({ ...options, header, stored, mode: 'copy', firstLiveSeq: stored.length })
   }
 
@@ -233,7 +235,7 @@ export class Session {
       const plan = this.#manager.validateNext(accepted.event)
       this.#log.push(accepted.event)
       this.#manager.commit(plan)
-      if (accepted.kept) findings.push(keptFinding(accepted))
+      if (accepted.kept) findings.push(keptFinding(accepted, this.vocabulary))
     }
     return findings
   }
@@ -264,12 +266,13 @@ export class Session {
   }
 }
 
-function keptFinding({ event }: Accepted): Finding {
+function keptFinding({ event }: Accepted, vocabulary: Vocabulary): Finding {
+  const isRetired = vocabulary.get(event.type)?.retired === true
   return {
     code: 'vocabulary/unknown',
     severity: 'warning',
     seq: event.seq,
-    message: `event ${event.seq} has the unknown type ${event.type}: it is kept as it is and not interpreted`,
-    fix: 'compose the vocabulary of the plugin that wrote it',
+    message: `event ${event.seq} has the ${isRetired ? 'retired' : 'unknown'} type ${event.type}: it is kept as it is and not interpreted`,
+    ...(isRetired ? {} : { fix: 'compose the vocabulary of the plugin that wrote it' }),
   }
 }

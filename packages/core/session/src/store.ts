@@ -3,7 +3,8 @@ import type { SessionEvent } from './events.ts'
 import { type ForkOptions, forkSession } from './fork.ts'
 import type { StoredSession } from './header.ts'
 import type { SessionId } from './ids.ts'
-import { ListenerErrors, Listeners } from './listeners.ts'
+import { ListenerErrors } from './listener-errors.ts'
+import { Listeners } from './listeners.ts'
 import { type CreateSessionOptions, type RestoreSessionOptions, Session } from './session.ts'
 
 /** Listeners of a store by hook. SPEC 3.4. */

@@ -174,6 +174,12 @@ describe('lossless JSON', () => {
     expect(refusal(() => kept(value)).code).toBe('envelope/json')
   })
 
+  it('refuses a stored event with a hidden key, which no store could have read', () => {
+    const value = Object.defineProperty({ seen: 'x' }, 'hidden', { value: 'y' })
+    const event = { type: 'turn/start', seq: 0, time: 1, data: { turn: 1, value } } as unknown as SessionEvent
+    expect(refusal(() => Session.restore({ ...stored(fresh()), events: [event] })).code).toBe('envelope/json')
+  })
+
   it('copies a stored event whose members are accessors, instead of adopting it', () => {
     const session = fresh()
     keep(session, 'x')

@@ -1,6 +1,7 @@
-import { deriveMessagesAt, Session, SessionStore, stringifyHeader } from '@palimpsest/session'
+import { coreEvents, defineEvents, deriveMessagesAt, Session, SessionStore, stringifyHeader } from '@palimpsest/session'
 import type { SessionEvent } from '@palimpsest/session'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
 import { add, at, call, fresh, say, stored, talk } from './sessions.ts'
 
 afterEach(() => {
@@ -331,6 +332,15 @@ describe('a stored event', () => {
   })
 })
 
+describe('a seed', () => {
+  it('with an inherited marker makes a seeded session, unless the caller says otherwise', () => {
+    const child = new SessionStore().fork(talk())
+    expect(fresh({ seed: child.events }).header.isSeeded).toBe(true)
+    expect(fresh({ seed: child.events, isSeeded: false }).header.isSeeded).toBe(false)
+    expect(fresh({ seed: talk().events }).header.isSeeded).toBe(false)
+  })
+})
+
 describe('unknown events', () => {
   it('stay opaque when they are ignorable, whatever metadata they carry', () => {
     const base = stored(talk())
@@ -369,7 +379,20 @@ describe('unknown events', () => {
     const events = (event: SessionEvent) => ({ ...stored(talk()), events: [...base.events, event] })
     expect(() => Session.restore(events(odd))).toThrow(refused)
     expect(() => Session.restore(events(placed), { unknown: 'keep' })).toThrow(refused)
-    expect(Session.restore(events(odd), { unknown: 'keep' }).findings.length).toBe(1)
+    const { findings } = Session.restore(events(odd), { unknown: 'keep' })
+    expect(findings).toMatchObject([
+      { code: 'vocabulary/unknown', seq: at.done + 1, fix: expect.any(String) as string },
+    ])
+  })
+
+  it('of a retired type are kept alike, and no vocabulary is asked for', () => {
+    const vocabulary = coreEvents.extend(defineEvents({ 'acme/old': z.looseObject({}) }, { retired: ['acme/old'] }))
+    const old = { type: 'acme/old', seq: 0, time: 1, data: {} } as unknown as SessionEvent
+    const base = { ...stored(fresh()), events: [old] }
+    expect(() => Session.restore(base, { vocabulary })).toThrow(/acme\/old.*retired/)
+    const [finding] = Session.restore(base, { vocabulary, unknown: 'keep' }).findings
+    expect(finding?.message).toContain('retired')
+    expect(finding).not.toHaveProperty('fix')
   })
 
   it.each([{ surfaceOp: -0 }, { sourceEventSeqs: [() => 1] }])(
