@@ -8,7 +8,7 @@ import {
 } from '@palimpsest/session-persistence'
 import { jsonlPersistence } from '@palimpsest/session-persistence-jsonl'
 import type { Cli, CommonOptions } from './cli.ts'
-import { CliError } from './exit.ts'
+import { CliError, isAboutLog } from './exit.ts'
 import type { Io } from './io.ts'
 import { printable } from './render/text.ts'
 import { allEvents } from './vocabulary.ts'
@@ -46,9 +46,14 @@ export async function listSessions(store: SessionPersistence): Promise<SessionSt
 /** Also where the header is none that can be read: opening the session then says why. */
 async function isStored(store: SessionPersistence, id: SessionId): Promise<boolean> {
   try {
-    return (await store.stat(id)) !== undefined
+    if ((await store.stat(id)) !== undefined) return true
+    // A log that lost its header, and holds records, has no headline; the begin of another id it is not.
+    await readStored(store, id)
+    return true
   } catch (error) {
-    if (error instanceof PersistenceError && error.cause instanceof SessionError) return true
+    if (!(error instanceof PersistenceError)) throw error
+    if (error.code === 'session/not-found') return false
+    if (error.cause instanceof SessionError || isAboutLog(error.code)) return true
     throw error
   }
 }

@@ -35,6 +35,11 @@ describe('a log whose header line was lost', () => {
     rewrite(root, (text) => `${text.slice(0, 30)}${text.slice(text.indexOf('\n') + 1)}`)
     const { json } = await palimpsest(['salvage', 's', '--json'], { root })
     expect(json).toMatchObject({ bytes: { header: 30 }, sessions: [{ events: wholeTurn().length, missing: [] }] })
+    // The name of the damaged log is not taken for the begin of the new one's.
+    expect(await palimpsest(['repair', 's'], { root })).toMatchObject({
+      exit: 1,
+      err: expect.stringMatching(/session\/corrupt: .*the header line cannot be read/) as string,
+    })
   })
 
   it('is found by the name of its directory, and salvage does not take its own work for it', async () => {
