@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { closeSync, cpSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { closeSync, cpSync, openSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Salvage } from '../src/commands/salvage.ts'
@@ -110,7 +110,11 @@ describe('the root', () => {
     renameSync(log, `${log}.aside`)
     execFileSync('mkfifo', [log])
     expect(await palimpsest(['ls', '--json'], { root })).toMatchObject({ exit: 0, json: { sessions: [] } })
-    expect(await palimpsest(['verify', '--all', '--json'], { root })).toMatchObject({ exit: 0 })
+    const { exit, json } = await palimpsest(['verify', '--all', '--json'], { root })
+    expect([exit, json]).toMatchObject([1, { findings: [{ code: 'path/unsafe', severity: 'error' }] }])
+    rmSync(log)
+    symlinkSync(`${log}.aside`, log)
+    expect(await palimpsest(['verify', '--all', '--json'], { root })).toMatchObject({ exit: 1, json })
     expect(await palimpsest(['verify', 's'], { root })).toMatchObject({
       exit: 3,
       err: expect.stringMatching(/path\/unsafe/) as string,

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open, readdir } from 'node:fs/promises'
+import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Finding, SessionError, parseSessionHeader } from '@palimpsest/session'
 import { argument } from '../render/text.ts'
@@ -29,9 +29,10 @@ export async function findUnlisted(root: string, listed: ReadonlySet<string>): P
       const fault = await faultOf(join(root, project, session, LOG_NAME), id, listed)
       if (fault === undefined) continue
       const { code, why } = fault
-      const fix = code === 'header/newer-version' ? 'upgrade palimpsest' : `palimpsest salvage ${argument(id)}`
+      const salvage = code === 'header/invalid' ? `palimpsest salvage ${argument(id)}` : undefined
+      const fix = code === 'header/newer-version' ? 'upgrade palimpsest' : salvage
       const message = `${project}/${session}/${LOG_NAME} is in no list: ${why}`
-      unlisted.push({ id, finding: { code, severity: 'error', message, fix } })
+      unlisted.push({ id, finding: { code, severity: 'error', message, ...(fix === undefined ? {} : { fix }) } })
     }
   }
   return unlisted
@@ -45,16 +46,24 @@ async function namesIn(directory: string): Promise<string[]> {
     .sort()
 }
 
+const notRegular = { code: 'path/unsafe', why: 'it is no regular file, and links are not followed' }
+
 /** Why the header of a log cannot be read; undefined where it can, or where there is no log with anything in it. */
 async function faultOf(
   path: string,
   id: string,
   listed: ReadonlySet<string>,
 ): Promise<{ readonly code: string; readonly why: string } | undefined> {
-  const file = await open(path, READ).catch(() => undefined)
-  if (file === undefined) return undefined
+  let file: FileHandle
   try {
-    if (!(await file.stat()).isFile()) return undefined
+    file = await open(path, READ)
+  } catch (error) {
+    const { code = 'an error' } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    return code === 'ELOOP' ? notRegular : { code: 'io/read', why: `the system answered ${code}` }
+  }
+  try {
+    if (!(await file.stat()).isFile()) return notRegular
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, 0)
     const end = buffer.indexOf(0x0a)
     // Only a header that was never written to its end: nothing was acknowledged.
