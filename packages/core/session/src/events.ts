@@ -1,6 +1,6 @@
 import type { SessionSeq, ToolCallId } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
-import type { AssistantMessage, ContentBlock, SystemMessage, ToolResultMessage, UserMessage } from './messages.ts'
+import type { AssistantMessage, ResultContentBlock, SystemMessage, ToolResultMessage, UserMessage } from './messages.ts'
 import type { AssistantStreamRecord, TokenUsage } from './stream.ts'
 
 /** How a surface event joins the surface; both ends of a replacement are inclusive. SPEC 1. */
@@ -123,8 +123,8 @@ export interface SessionEventMap {
     readonly throughSeq: SessionSeq
   }
   'session/end-seed': { readonly inherited?: true }
-  'tool/progress': StepRef & { readonly callId: ToolCallId; readonly content: readonly ContentBlock[] }
-  'tool/late-result': StepRef & { readonly callId: ToolCallId; readonly content: readonly ContentBlock[] }
+  'tool/progress': StepRef & { readonly callId: ToolCallId; readonly content: readonly ResultContentBlock[] }
+  'tool/late-result': StepRef & { readonly callId: ToolCallId; readonly content: readonly ResultContentBlock[] }
 }
 
 export type SessionEventType = keyof SessionEventMap

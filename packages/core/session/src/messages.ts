@@ -44,6 +44,8 @@ export type ToolCallBlock = ContentBlockMap['tool-call']
 export type ToolResultBlock = ContentBlockMap['tool-result']
 /** What a user message may hold: text, images, and every block type declared by merging. */
 export type UserBlock = Exclude<ContentBlock, ReasoningBlock | ToolCallBlock | ToolResultBlock>
+/** What the answer of a tool may hold. */
+export type ResultContentBlock = TextBlock | ImageBlock
 export type AssistantBlock = TextBlock | ReasoningBlock | ImageBlock | ToolCallBlock
 
 /**
@@ -94,6 +96,6 @@ export interface AssistantMessage extends Message {
 /** The answer to one tool call: exactly one `tool-result` block, whose own content is text and images. */
 export interface ToolResultMessage extends Message {
   readonly role: 'user'
-  readonly content: readonly [ToolResultBlock]
+  readonly content: readonly [Omit<ToolResultBlock, 'content'> & { readonly content: readonly ResultContentBlock[] }]
   readonly source: MessageSourceMap['tool']
 }

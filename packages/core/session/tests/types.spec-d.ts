@@ -4,6 +4,7 @@ import type {
   ContentBlock,
   EventOf,
   Message,
+  ResultContentBlock,
   SessionEvent,
   SessionEventMap,
   SessionEventType,
@@ -54,6 +55,13 @@ describe('the types of a session', () => {
     session.append('user/message', user, { surfaceOp: { op: 'replace', startSeq: 0, endSeq: 0 } })
     // @ts-expect-error -- the payload fits the type
     session.append('turn/start', { step: 1 })
+  })
+
+  it('a result holds text and images, and nothing else type-checks', () => {
+    type Held = SessionEventMap['tool/result']['message']['content'][0]['content'][number]
+    expectTypeOf<Held>().toEqualTypeOf<ResultContentBlock>()
+    expectTypeOf<Held['type']>().toEqualTypeOf<'text' | 'image'>()
+    expectTypeOf<SessionEventMap['tool/progress']['content'][number]>().toEqualTypeOf<ResultContentBlock>()
   })
 
   it('append takes a widened union, which is judged at run time, and unknown types that readers may skip', () => {

@@ -1,5 +1,13 @@
 import fc from 'fast-check'
-import type { AssistantBlock, ContentBlock, Json, SystemMessage, UserBlock } from '@palimpsest/session'
+import type {
+  AssistantBlock,
+  ImageBlock,
+  Json,
+  ResultContentBlock,
+  SystemMessage,
+  ToolCallBlock,
+  UserBlock,
+} from '@palimpsest/session'
 import { assistantData, resultData, systemData, userData } from './payloads.ts'
 
 /** Text as people and models write it, and text that breaks careless code: surrogates, separators, quoted records. */
@@ -52,7 +60,7 @@ export const callIdPool = ['call_1', 'call_2', 'toolu_01', 'constructor', '__pro
 export const anyCallId: fc.Arbitrary<string> = fc.constantFrom(...callIdPool)
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
-export const anyImage: fc.Arbitrary<Extract<ContentBlock, { type: 'image' }>> = fc
+export const anyImage: fc.Arbitrary<ImageBlock> = fc
   .record(
     {
       bytes: fc.nat(),
@@ -83,7 +91,7 @@ export const anyUserContent: fc.Arbitrary<readonly UserBlock[]> = fc.array(
   { maxLength: 3 },
 )
 export const anySystemContent: fc.Arbitrary<SystemMessage['content']> = fc.array(anyTextBlock, { maxLength: 2 })
-export const anyResultContent: fc.Arbitrary<readonly ContentBlock[]> = fc.array(
+export const anyResultContent: fc.Arbitrary<readonly ResultContentBlock[]> = fc.array(
   fc.oneof({ arbitrary: anyTextBlock, weight: 5 }, { arbitrary: anyImage, weight: 1 }),
   { maxLength: 2 },
 )
@@ -95,7 +103,7 @@ export const anyAssistantProse: fc.Arbitrary<readonly AssistantBlock[]> = fc.arr
   ),
   { maxLength: 2 },
 )
-export const anyToolCall: fc.Arbitrary<Extract<ContentBlock, { type: 'tool-call' }>> = fc
+export const anyToolCall: fc.Arbitrary<ToolCallBlock> = fc
   .tuple(
     anyCallId,
     fc.constantFrom('read', 'bash', 'mcp__a.b/c'),

@@ -1,4 +1,4 @@
-import type { AssistantBlock, Message, UserBlock } from '@palimpsest/session'
+import type { AssistantBlock, Message, ResultContentBlock, UserBlock } from '@palimpsest/session'
 import { callIdPool } from './arbitraries.ts'
 import type { Step } from './commands.ts'
 import { assistantData, resultData, systemData, toolCall, userData } from './payloads.ts'
@@ -60,7 +60,7 @@ function otherwise(session: ReferenceSession, step: Step): Candidate {
   const id = nextId(session, step.pick)
   if (callId === undefined) return { type: 'user/message', data: userData(id, content as UserBlock[]), intent: append }
   const call = session.log.findLast((event) => event.type === 'tool/call' && memberOf(event, 'callId') === callId)
-  const answer = content.filter(({ type }) => type === 'text' || type === 'image')
+  const answer = content.filter((block): block is ResultContentBlock => block.type === 'text' || block.type === 'image')
   const data = resultData(id, callId, answer, place(session), step.size > 6)
   const withError = step.size > 7 ? { ...data, error: { name: 'Error', code: 'E_TOOL' } } : data
   const cites = call === undefined ? {} : { sourceEventSeqs: [call.seq] }

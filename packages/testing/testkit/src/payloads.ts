@@ -1,9 +1,10 @@
 import type {
   AssistantBlock,
-  ContentBlock,
   EventOf,
   MessageId,
+  ResultContentBlock,
   SystemMessage,
+  ToolCallBlock,
   ToolCallId,
   UserBlock,
   UserMessage,
@@ -22,11 +23,12 @@ const first: Place = { turn: 1, step: 1 }
 
 export const text = (value: string): { readonly type: 'text'; readonly text: string } => ({ type: 'text', text: value })
 
-export const toolCall = (
-  id: string,
-  name = 'read',
-  args = '{"path":"a.ts"}',
-): Extract<ContentBlock, { type: 'tool-call' }> => ({ type: 'tool-call', id: id as ToolCallId, name, arguments: args })
+export const toolCall = (id: string, name = 'read', args = '{"path":"a.ts"}'): ToolCallBlock => ({
+  type: 'tool-call',
+  id: id as ToolCallId,
+  name,
+  arguments: args,
+})
 
 export function systemData(
   id: string,
@@ -63,7 +65,7 @@ export function assistantData(
 export function resultData(
   id: string,
   callId: string,
-  content: readonly ContentBlock[],
+  content: readonly ResultContentBlock[],
   place: Place = first,
   isError = false,
 ): Data<'tool/result'> {
