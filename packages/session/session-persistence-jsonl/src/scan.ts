@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { isSessionSeq, type SessionEvent } from '@palimpsest/session'
+import type { SessionEvent } from '@palimpsest/session'
+import { hasEnvelope } from '@palimpsest/session-persistence'
 import type { OpenFile } from './file-system.ts'
 import { splitLine } from './glue.ts'
 
@@ -89,16 +90,7 @@ export function parseRecord(bytes: Buffer): ReadRecord | undefined {
   const value = parseJson(text)
   if (text === undefined || typeof value !== 'object' || value === null) return undefined
   const hasNegativeZero = negativeZero.test(text) && clearNegativeZero(value)
-  const { type, seq, time, data } = value as { type?: unknown; seq?: unknown; time?: unknown; data?: unknown }
-  const isEnvelope =
-    typeof type === 'string' &&
-    type !== '' &&
-    isSessionSeq(seq) &&
-    Number.isSafeInteger(time) &&
-    typeof data === 'object' &&
-    data !== null &&
-    !Array.isArray(data)
-  return isEnvelope ? { event: value as SessionEvent, hasNegativeZero } : undefined
+  return hasEnvelope(value) ? { event: value, hasNegativeZero } : undefined
 }
 
 /** Calls `visit` with every line of the file, newline left out. Lines end at byte 0x0A and nowhere else. */

@@ -13,6 +13,7 @@ export type {
   SessionQuery,
   SessionStat,
 } from './contract.ts'
+export { hasEnvelope } from './envelope.ts'
 export { memoryPersistence } from './memory.ts'
 export type { MemoryShelves } from './memory.ts'
 export { promptLine } from './prompt.ts'

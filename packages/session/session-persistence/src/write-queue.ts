@@ -1,6 +1,6 @@
 import type { SessionEvent } from '@palimpsest/session'
-import { isSessionSeq } from '@palimpsest/session'
 import type { HandleStatus } from './contract.ts'
+import { hasEnvelope } from './envelope.ts'
 import { PersistenceError, SessionConflictError } from './errors.ts'
 
 /** Bytes from which on calls are no longer joined into one group. */
@@ -29,22 +29,14 @@ interface Call<Item> {
   reject(error: unknown): void
 }
 
-/** The envelope as far as a store relies on it. Throws `event/invalid`. SPEC 2.1. */
+/** Throws `event/invalid` for an event without a valid envelope. */
 function checkEnvelope(event: SessionEvent): void {
-  const { type, seq, time, data } = event as { type: unknown; seq: unknown; time: unknown; data: unknown }
-  const isValid =
-    typeof type === 'string' &&
-    type !== '' &&
-    isSessionSeq(seq) &&
-    Number.isSafeInteger(time) &&
-    typeof data === 'object' &&
-    data !== null &&
-    !Array.isArray(data)
-  if (!isValid)
-    throw new PersistenceError(
-      'event/invalid',
-      `event ${String(seq)} (${String(type)}) has no valid envelope: type, seq, time and data are needed`,
-    )
+  if (hasEnvelope(event)) return
+  const { seq, type } = event as { readonly seq: unknown; readonly type: unknown }
+  throw new PersistenceError(
+    'event/invalid',
+    `event ${String(seq)} (${String(type)}) has no valid envelope: type, seq, time and data are needed`,
+  )
 }
 
 /** Whether an error ends a handle. */
