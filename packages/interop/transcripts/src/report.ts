@@ -31,4 +31,6 @@ export interface ImportReport {
   readonly unmapped: readonly UnmappedLine[]
   /** Members of mapped lines that have no place in a session log, with how many lines had them. */
   readonly leftOut: Readonly<Record<string, number>>
+  /** The lines that had such members, ascending. Counts from 1. */
+  readonly leftOutLines: readonly number[]
 }

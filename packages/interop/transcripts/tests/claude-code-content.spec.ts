@@ -156,9 +156,10 @@ test('a byte order mark, CRLF and line separators inside a line change nothing',
   expect(first?.report).toMatchObject({ messages: 2, unmapped: [] })
 })
 
-test('what a mapped line holds beside its message is counted by name', async () => {
+test('what a mapped line holds beside its message is counted by name, and its lines are listed', async () => {
   const file = new Fixture()
   file.user('Go', { gitBranch: 'main', todos: [] })
-  file.text('m1', 'Yes', { gitBranch: 'main' })
-  expect((await imported(file)).report.leftOut).toEqual({ gitBranch: 2, todos: 1 })
+  file.text('m1', 'Yes')
+  file.user('And?', { gitBranch: 'main' })
+  expect((await imported(file)).report).toMatchObject({ leftOut: { gitBranch: 2, todos: 1 }, leftOutLines: [1, 3] })
 })

@@ -66,4 +66,5 @@ export function print(cli: Cli, options: CommonOptions, value: unknown, render: 
 }
 
 /** Text of the argument that names a session. */
-export const sessionHelp = 'id, unique begin of an id, or `last`'
+export const sessionHelp =
+  'id, unique begin of an id, or `last`: the one whose last event is the newest, whenever it was imported'

@@ -37,6 +37,42 @@ describe('import', () => {
     expect(session?.warnings).toContainEqual(expect.objectContaining({ code: 'line/torn', line: 14, lines: [14] }))
   })
 
+  it('says on which lines members stand that a log has no place for', async () => {
+    const { file } = homeWithSession()
+    writeFileSync(file, demoTranscript().replaceAll('"timestamp":', '"weather":"rain","timestamp":'))
+    const { json } = await palimpsest(['import', file, '--json'], { root: scratch() })
+    const [session] = (json as { sessions: ImportEntry[] }).sessions
+    expect(session?.warnings.find(({ code }) => code === 'import/left-out')).toMatchObject({
+      line: 1,
+      // Line 10 is the boundary of the compaction, and line 14 is torn: neither is mapped.
+      lines: [1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13],
+    })
+  })
+
+  it('ends with the command that checks what it imported, though another session is newer', async () => {
+    const root = scratch()
+    const write = (name: string, year: string): string => {
+      const file = join(scratch(), `${name}.jsonl`)
+      writeFileSync(
+        file,
+        wholeTranscript()
+          .replaceAll(id, name)
+          .replace(/"timestamp":"\d{4}/g, `"timestamp":"${year}`),
+      )
+      return file
+    }
+    const [newer, older] = ['aaaa0001', 'bbbb0002'].map((head) => id.replace('5eed0001', head))
+    await palimpsest(['import', write(newer ?? '', '2026')], { root })
+    const file = write(older ?? '', '2024')
+    for (let time = 0; time < 2; time++) {
+      const { out } = await palimpsest(['import', file], { root })
+      const command = /\nNext: palimpsest (.+)\n$/.exec(out)?.[1] ?? ''
+      expect(command).toBe(`verify ${older}`)
+      expect((await palimpsest(command.split(' '), { root })).out).toMatch(new RegExp(`^${older}: `))
+    }
+    expect((await palimpsest(['verify', 'last'], { root })).out).toMatch(new RegExp(`^${newer}: `))
+  })
+
   it('makes attachments durable beside the log, and passes verify', async () => {
     const { file } = homeWithSession()
     const root = scratch()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -142,11 +142,7 @@ export function wholeTurn(): object[] {
 
 const samples = fileURLToPath(new URL('../../../../../shared/samples/claude-code/', import.meta.url))
 
-/** Real session files, by name; none where the samples are not there. */
-export function sampleFiles(): string[] {
-  if (!existsSync(samples)) return []
-  return readdirSync(samples)
-    .filter((name) => name.endsWith('.jsonl'))
-    .sort()
-    .map((name) => join(samples, name))
+/** Path of a real session file; nothing is there where the samples are absent. */
+export function samplePath(name: string): string {
+  return join(samples, name)
 }

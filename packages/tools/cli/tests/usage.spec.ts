@@ -121,6 +121,11 @@ describe('the help', () => {
     })
   })
 
+  it('says which session `last` is', async () => {
+    const { out } = await palimpsest(['verify', '--help'])
+    expect(out.replaceAll(/\s+/g, ' ')).toContain('`last`: the one whose last event is the newest')
+  })
+
   it('of every command has examples that begin with its name', async () => {
     const { exit, out } = await palimpsest(['--help'])
     expect(exit).toBe(0)

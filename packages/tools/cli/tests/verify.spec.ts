@@ -95,14 +95,20 @@ describe('verify', () => {
     ])
   })
 
-  it('shows what traces say', async () => {
-    const { findings } = await verify(await stored([event(0, 'turn/end', { turn: 1, reason: { kind: 'completed' } })]))
-    expect(findings).toMatchObject([{ code: 'trace/turn', severity: 'warning', seq: 0 }])
+  it('shows what traces say as an info, since no command mends it', async () => {
+    const root = await stored([event(0, 'turn/end', { turn: 1, reason: { kind: 'completed' } })])
+    expect(await verify(root)).toMatchObject({
+      exit: 0,
+      ok: true,
+      findings: [{ code: 'trace/turn', severity: 'info', seq: 0 }],
+    })
   })
 
-  it('shows event types that nobody knows', async () => {
-    const { findings } = await verify(await stored([event(0, 'weather/report', { rain: true })]))
-    expect(findings).toMatchObject([{ code: 'vocabulary/unknown', severity: 'warning', seq: 0 }])
+  it('shows event types that nobody knows as an info, since no command mends it', async () => {
+    const { exit, ok, findings } = await verify(await stored([event(0, 'weather/report', { rain: true })]))
+    expect([exit, ok]).toEqual([0, true])
+    expect(findings).toMatchObject([{ code: 'vocabulary/unknown', severity: 'info', seq: 0 }])
+    expect(findings[0]).not.toHaveProperty('fix')
   })
 
   it('tells a missing attachment from one with wrong bytes', async () => {

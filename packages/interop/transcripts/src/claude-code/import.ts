@@ -60,6 +60,7 @@ class LaneContents {
   readonly parts = new Map<number, LinePart>()
   readonly raws: RawLine[] = []
   readonly leftOut: Record<string, number> = Object.create(null) as Record<string, number>
+  readonly leftOutLines: number[] = []
   readonly #sink: AttachmentSink
 
   constructor(plan: LanePlan, sink: AttachmentSink) {
@@ -86,7 +87,9 @@ class LaneContents {
         : record.kind === 'assistant' && callCount(part.blocks) === record.calls.length
     if (!isSame) throw changed(line)
     this.parts.set(line, part)
-    for (const member of membersLeftOut(value)) this.leftOut[member] = (this.leftOut[member] ?? 0) + 1
+    const members = membersLeftOut(value)
+    if (members.length > 0) this.leftOutLines.push(line)
+    for (const member of members) this.leftOut[member] = (this.leftOut[member] ?? 0) + 1
   }
 }
 
@@ -154,7 +157,7 @@ function writeLane(content: LaneContents, name: string): ImportedSession {
 }
 
 function reportOf(
-  { plan, leftOut }: LaneContents,
+  { plan, leftOut, leftOutLines }: LaneContents,
   session: Session,
   synthetic: ReadonlySet<SessionSeq>,
   warnings: readonly ImportWarning[],
@@ -176,6 +179,7 @@ function reportOf(
     warnings,
     unmapped,
     leftOut: { ...leftOut },
+    leftOutLines,
   }
 }
 

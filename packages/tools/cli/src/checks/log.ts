@@ -26,7 +26,9 @@ export function checkLog(stored: OpenedSession, name: string): LogCheck {
   const findings: Finding[] = []
   const session = restore({ ...stored, events: [...events, ...pendingClosers] }, findings, name)
   if (session === undefined) return { findings, session: undefined }
-  findings.push(...session.findings, ...traceFindings(events))
+  // They break no rule and no command mends them, so they are told and not held against the session.
+  for (const { fix: _, ...finding } of [...session.findings, ...traceFindings(events)])
+    findings.push({ ...finding, severity: 'info' })
   const [closer] = pendingClosers
   if (closer !== undefined) {
     findings.push({

@@ -55,7 +55,7 @@ export function checkProviders(session: Session, image: Lookup): Finding[] {
         code: `${name}/${rule}`,
         severity: 'error',
         message: `${name} would refuse the messages at ${path === '' ? 'the request' : path}: ${message}`,
-        fix: 'this is a fault of the exporter: please report it',
+        fix: 'nothing in this log needs mending: the exporter is at fault, and a newer palimpsest may do better',
       }))
     } catch (error) {
       if (!(error instanceof ProviderMessagesError)) throw error

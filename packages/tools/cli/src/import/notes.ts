@@ -37,9 +37,10 @@ export function importNotes(report: ImportReport, { id, status, before }: Kept):
   if (members.length > 0) {
     const names = members.map(([name, times]) => `${name} (${times})`).join(', ')
     notes.push({
-      line: 0,
+      line: report.leftOutLines[0] ?? 0,
       code: 'import/left-out',
       message: `members of mapped lines that a log has no place for: ${names}`,
+      lines: report.leftOutLines,
     })
   }
   const known = statusNote(id, status, before, report)

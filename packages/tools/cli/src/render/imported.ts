@@ -13,8 +13,8 @@ const marks: Readonly<Record<KeptStatus, string>> = { imported: '+', extended: '
 export function renderImported(cli: Cli, entries: readonly (ImportEntry & { readonly status: KeptStatus })[]): string {
   const blocks = entries.map((entry) => block(cli, entry))
   const fresh = entries.filter(({ status }) => status === 'imported' || status === 'extended')
-  const [first] = fresh
-  const next = first === undefined ? '' : `\nNext: palimpsest show ${oneLine(argument(first.id))}\n`
+  const first = fresh[0] ?? entries.find(({ status }) => status === 'unchanged')
+  const next = first === undefined ? '' : `\nNext: palimpsest verify ${oneLine(argument(first.id))}\n`
   const total = `${count(fresh.length, 'session')} imported, ${entries.length - fresh.length} here before`
   return `${blocks.join('')}${cli.style('dim', total)}\n${next}`
 }
