@@ -1,7 +1,7 @@
 import type { SessionHeader, SessionId } from '@palimpsest/session'
 import { PersistenceError } from '@palimpsest/session-persistence'
 import { takeClaim, type Claim } from './claim.ts'
-import type { OpenFile } from './file-system.ts'
+import type { FileStat } from './file-system.ts'
 import { WriteHandle } from './handle.ts'
 import { attempt, codeOf, withFile } from './io.ts'
 import { findPlace, makePlace, removeUnused, type NewPlace } from './layout.ts'
@@ -14,33 +14,26 @@ import { moveAside } from './recovered.ts'
 /** Times that a directory may vanish under a create: closing an unused session removes it. */
 const ATTEMPTS = 5
 
-type LogState = 'none' | 'empty' | 'session'
+/** What is in the way of a new log. */
+type LogState = { readonly kind: 'none' | 'session' } | { readonly kind: 'empty'; readonly stat: FileStat }
 
-/** What is in the way of a new log. An empty one is handed to `onEmpty`. */
-async function logState(
-  store: StoreContext,
-  id: SessionId,
-  directory: string,
-  onEmpty?: (file: OpenFile, size: number) => Promise<void>,
-): Promise<LogState> {
+async function logState(store: StoreContext, id: SessionId, directory: string): Promise<LogState> {
   const file = await openLog(store, id, directory, 'read').catch((error: unknown) => {
     if (error instanceof PersistenceError && error.code === 'session/not-found') return undefined
     throw error
   })
-  if (file === undefined) return 'none'
+  if (file === undefined) return { kind: 'none' }
   return withFile(file, async () => {
-    const { size } = await file.stat()
+    const stat = await file.stat()
     // Whatever is wrong with a log, it is something, unless its header never reached the disk.
-    const log = await readLog(file, size, `${directory}/${LOG_NAME}`, id).catch(() => 'unreadable' as const)
-    if (log !== undefined) return 'session'
-    await onEmpty?.(file, size)
-    return 'empty'
+    const log = await readLog(file, stat.size, `${directory}/${LOG_NAME}`, id).catch(() => 'unreadable' as const)
+    return log === undefined ? { kind: 'empty', stat } : { kind: 'session' }
   })
 }
 
 async function refuseStored(store: StoreContext, id: SessionId): Promise<void> {
   const place = await findPlace(store.fs, store.root, id)
-  if (place?.logSize === undefined || (await logState(store, id, place.directory)) !== 'session') return
+  if (place?.logSize === undefined || (await logState(store, id, place.directory)).kind !== 'session') return
   throw new PersistenceError('session/exists', `session ${JSON.stringify(id)} is stored already: open it`)
 }
 
@@ -73,10 +66,14 @@ export async function createSession(store: StoreContext, header: SessionHeader):
     throw error
   }
   const publish = async (records: readonly Buffer[]): Promise<void> => {
-    const state = await logState(store, header.id, directory, async (file, size) => {
-      if (size > 0) await moveAside(fs, root, directory, file, { start: 0, end: size })
-    })
-    await logFile.publish(header, records, state === 'empty')
+    const state = await logState(store, header.id, directory)
+    const replaced = state.kind === 'empty' ? state.stat : undefined
+    if (replaced !== undefined && replaced.size > 0) {
+      const range = { start: 0, end: replaced.size }
+      const file = await openLog(store, header.id, directory, 'read')
+      await withFile(file, async () => moveAside(fs, root, directory, file, range))
+    }
+    await logFile.publish(header, records, replaced)
   }
   const write = async (records: readonly Buffer[]): Promise<boolean> => {
     if (!logFile.isPublished) await attempt('io/write', 'the session was not stored', () => publish(records))

@@ -1,7 +1,7 @@
 import { stringifyHeader, type SessionHeader } from '@palimpsest/session'
 import { PersistenceError, SessionConflictError } from '@palimpsest/session-persistence'
 import type { Claim } from './claim.ts'
-import type { FileSystem, OpenFile } from './file-system.ts'
+import type { FileStat, FileSystem, OpenFile } from './file-system.ts'
 import { codeOf, ioError, isNamed, statIfAny, temporaryName, tidy, writeWhole } from './io.ts'
 import { LOG_NAME, within } from './paths.ts'
 
@@ -61,6 +61,26 @@ export class LogFile {
     return this.#file !== undefined
   }
 
+  /** Throws `SessionConflictError` unless the log is still this writer's and as long as it left it. Before every write. */
+  async verify(): Promise<void> {
+    const { dev, ino } = this.#identity ?? { dev: -1n, ino: -1n }
+    await this.#requireUnchanged({ dev, ino, size: this.#length })
+  }
+
+  /** Takes everything from byte `length` on out of an opened log. Not durable by itself. */
+  async cutTo(length: number): Promise<void> {
+    await this.verify()
+    await this.#file?.truncate(length)
+    this.#length = length
+  }
+
+  /** Ends the last line of an opened log. Not durable by itself. */
+  async endLine(): Promise<void> {
+    await this.verify()
+    if (this.#file !== undefined) await writeWhole(this.#file, newline, this.#length)
+    this.#length += newline.length
+  }
+
   /**
    * Makes one batch durable, or leaves the log as it was and throws `io/write`, `SessionConflictError` or
    * `handle/poisoned`.
@@ -69,7 +89,7 @@ export class LogFile {
     const file = this.#file
     if (file === undefined) throw poisoned('the log was never published', undefined)
     try {
-      await this.#verify()
+      await this.verify()
       if (this.#isUnsettled) await this.#settle(file)
     } catch (cause) {
       throw ioError('io/write', `${LOG_NAME} cannot be written`, cause)
@@ -86,10 +106,10 @@ export class LogFile {
   }
 
   /**
-   * Publishes a new log with its header and first batch under a name that nothing had. `isReplacing`: the name holds an
-   * empty log, which gives way. Throws `SessionConflictError` when it is taken by another.
+   * Publishes a new log with its header and first batch under a name that nothing had, or that only the empty log
+   * `replaced` has. Throws `SessionConflictError` when it is taken by another.
    */
-  async publish(header: SessionHeader, records: readonly Buffer[], isReplacing: boolean): Promise<void> {
+  async publish(header: SessionHeader, records: readonly Buffer[], replaced: FileStat | undefined): Promise<void> {
     const { fs } = this.#place
     const content = frameBatch([Buffer.from(stringifyHeader(header)), ...records])
     const aside = temporaryName(this.#path)
@@ -100,14 +120,17 @@ export class LogFile {
       file = await fs.open(aside, 'create')
       await writeWhole(file, content, 0)
       await file.sync()
-      await this.#name(aside, file, isReplacing)
+      await this.#name(aside, file, replaced)
       hasName = true
       for (const directory of this.#place.holders) await fs.syncDirectory(directory)
       this.#identity = await file.stat()
     } catch (cause) {
-      await file?.close().catch(() => undefined)
-      await tidy(fs, aside)
-      if (hasName) await this.#withdraw(cause)
+      try {
+        if (file !== undefined && hasName) await this.#withdraw(file, cause)
+      } finally {
+        await file?.close().catch(() => undefined)
+        await tidy(fs, aside)
+      }
       throw ioError('io/write', `${LOG_NAME} was not written`, cause)
     }
     this.#file = file
@@ -119,10 +142,12 @@ export class LogFile {
     await this.#file?.close()
   }
 
-  async #name(aside: string, file: OpenFile, isReplacing: boolean): Promise<void> {
+  async #name(aside: string, file: OpenFile, replaced: FileStat | undefined): Promise<void> {
     const { fs } = this.#place
+    // A link refuses a name that is taken; a rename would write over whatever stands there by now.
+    if (replaced !== undefined) await this.#requireUnchanged(replaced)
     try {
-      await (isReplacing ? fs.rename(aside, this.#path) : this.#giveName(aside))
+      await (replaced === undefined ? this.#giveName(aside) : fs.rename(aside, this.#path))
     } catch (error) {
       // A network file system may do it and lose the answer: what the path names is what counts.
       if (!(await isNamed(fs, file, this.#path))) throw error
@@ -147,26 +172,24 @@ export class LogFile {
     await fs.rename(aside, this.#path)
   }
 
-  async #withdraw(cause: unknown): Promise<void> {
+  /** Takes the name back from a log that is not durable, unless a successor has given it to its own. */
+  async #withdraw(file: OpenFile, cause: unknown): Promise<void> {
+    const { fs } = this.#place
     try {
-      await this.#place.fs.unlink(this.#path)
+      if (await isNamed(fs, file, this.#path)) await fs.unlink(this.#path)
     } catch {
       throw poisoned('the new log could not be made durable and could not be taken back', cause)
     }
   }
 
-  async #verify(): Promise<void> {
+  /** Throws `SessionConflictError` when the claim was lost or the path no longer names what it should. */
+  async #requireUnchanged({ dev, ino, size }: Pick<FileStat, 'dev' | 'ino' | 'size'>): Promise<void> {
     await this.#claim.verify()
     const stat = await statIfAny(this.#place.fs, this.#path)
-    const isOurs =
-      stat !== undefined &&
-      stat.dev === this.#identity?.dev &&
-      stat.ino === this.#identity.ino &&
-      stat.size === this.#length
-    if (!isOurs)
-      throw new SessionConflictError(
-        `${LOG_NAME} is no longer what this writer left (${this.#length} bytes expected, ${stat?.size ?? 'none'} found): another writer was here, and nothing was written`,
-      )
+    if (stat !== undefined && stat.dev === dev && stat.ino === ino && stat.size === size) return
+    throw new SessionConflictError(
+      `${LOG_NAME} is no longer what this writer left (${size} bytes expected, ${stat?.size ?? 'none'} found): another writer was here, and nothing was written`,
+    )
   }
 
   /**

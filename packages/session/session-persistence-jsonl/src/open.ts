@@ -8,10 +8,10 @@ import {
 import { isClaimed, takeClaim, type Claim, type ClaimPlace, type LockMode } from './claim.ts'
 import type { OpenFile } from './file-system.ts'
 import { encodeRecord, ReadHandle, WriteHandle } from './handle.ts'
-import { codeOf, tidy, withFile, writeWhole } from './io.ts'
+import { codeOf, tidy, withFile } from './io.ts'
 import { findPlace, type SessionPlace } from './layout.ts'
 import { LogFile } from './log-file.ts'
-import { LOG_NAME, within } from './paths.ts'
+import { LOG_NAME, OWNER_NAME, within } from './paths.ts'
 import { readLog, type ReadLog } from './read-log.ts'
 import { moveAside } from './recovered.ts'
 
@@ -83,35 +83,35 @@ export async function openToRead(store: StoreContext, id: SessionId): Promise<Re
   })
 }
 
-/** Takes the torn tail out and ends the last line. Afterwards the log is as long as what was read from it, durably. */
+/**
+ * Takes the torn tail out and ends the last line, durably. Looks at the claim and the log before each write: what was
+ * read may be a successor's by now.
+ */
 async function mend(
   store: StoreContext,
   directory: string,
   file: OpenFile,
+  logFile: LogFile,
   log: ReadLog,
-  size: number,
-): Promise<{ length: number; ranges: readonly RecoveredRange[] }> {
-  let length = size
+): Promise<readonly RecoveredRange[]> {
   let { ranges } = log
   if (log.torn !== undefined) {
+    await logFile.verify()
     const movedTo = await moveAside(store.fs, store.root, directory, file, log.torn)
     ranges = ranges.map((range) => (range.kind === 'torn' ? { ...range, movedTo } : range))
-    length = log.torn.start
-    await file.truncate(length)
+    await logFile.cutTo(log.torn.start)
   }
-  if (log.lacksNewline) {
-    await writeWhole(file, Buffer.from('\n'), length)
-    length += 1
-  }
+  if (log.lacksNewline) await logFile.endLine()
   // Records without a commit mark may never have reached the disk; a cut must, before anything is written behind it.
   if (log.torn !== undefined || log.lacksNewline || log.hasUnmarkedTail) await file.datasync()
-  return { length, ranges }
+  return ranges
 }
 
-/** Removes what a crash left of files that never got their name. */
+/** Removes what a crash left of files that never got their name. Not those of the claim: their maker may live. */
 export async function sweep(store: StoreContext, directory: string): Promise<void> {
   for (const { name, kind } of await store.fs.readdir(within(store.root, directory))) {
-    if (kind === 'file' && name.endsWith('.tmp')) await tidy(store.fs, within(store.root, directory, name))
+    if (kind === 'file' && name.endsWith('.tmp') && !name.startsWith(OWNER_NAME))
+      await tidy(store.fs, within(store.root, directory, name))
   }
 }
 
@@ -128,8 +128,8 @@ export async function openToWrite(store: StoreContext, id: SessionId): Promise<W
     const log = await readLog(file, size, `${directory}/${LOG_NAME}`, id)
     if (log === undefined) throw notFound(id)
     await sweep(store, directory)
-    const { length, ranges } = await mend(store, directory, file, log, size)
-    const logFile = new LogFile({ ...store, directory, holders: [] }, claim, { file, dev, ino, length })
+    const logFile = new LogFile({ ...store, directory, holders: [] }, claim, { file, dev, ino, length: size })
+    const ranges = await mend(store, directory, file, logFile, log)
     const closers = closersOf(log.events)
     if (closers.length > 0) await logFile.append(closers.map(encodeRecord))
     const stored = openedSession(log, {
