@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 const packages = fileURLToPath(new URL('./packages/', import.meta.url))
 const tsconfig = fileURLToPath(new URL('./tsconfig.json', import.meta.url))
+const isDeep = process.env['PALIMPSEST_DEEP'] === '1'
 const conditions = ['@palimpsest/source', 'module', 'node', 'development|production']
 
 const roots = readdirSync(packages)
@@ -24,7 +25,10 @@ export default defineConfig({
         test: {
           name,
           include: ['tests/**/*.spec.ts'],
-          exclude: process.env['PALIMPSEST_DEEP'] === '1' ? [] : ['tests/**/*.deep.spec.ts'],
+          exclude: isDeep ? [] : ['tests/**/*.deep.spec.ts'],
+          // On shared machines disks and processes take their time: a timeout is there for what hangs. Milliseconds.
+          testTimeout: isDeep ? 1_200_000 : 120_000,
+          hookTimeout: 120_000,
         },
       })),
       {

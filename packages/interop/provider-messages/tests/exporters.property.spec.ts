@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Message } from '@palimpsest/session'
 import { toAnthropic, toOpenAiChat, validateAnthropic, validateOpenAiChat } from '../src/index.ts'
 import type { AnthropicExportOptions, AnthropicThinking } from '../src/index.ts'
@@ -7,7 +7,6 @@ import { anyEntries } from './fixtures/derived-lists.ts'
 import { user } from './fixtures/messages.ts'
 
 const isDeep = process.env['PALIMPSEST_DEEP'] === '1'
-vi.setConfig({ testTimeout: 600_000 })
 
 const RUNS = { numRuns: isDeep ? 20_000 : 600 }
 const FEWER_RUNS = { numRuns: isDeep ? 10_000 : 300 }

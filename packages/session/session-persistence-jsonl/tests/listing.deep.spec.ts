@@ -28,23 +28,19 @@ function plantLarge(root: string, prompt: number, longest: number): number {
 it.each([
   ['its first event', 0, 1],
   ['an event behind one of 60 MB', 1, 60 * mebibyte],
-])(
-  'SZ-01: a log of 200 MB whose prompt is %s is listed in a heap of 64 MB',
-  { timeout: 120_000 },
-  async (_, prompt, longest) => {
-    const root = scratch()
-    const count = plantLarge(root, prompt, longest)
-    const program = await bundleChild(fileURLToPath(new URL('./programs/list.ts', import.meta.url)), [
-      'fs-native-extensions',
-    ])
-    const child = new Child(program, [root], { NODE_OPTIONS: '--max-old-space-size=64' })
-    try {
-      expect((await child.exit).code).toBe(0)
-      const [stat, usage] = child.lines.map((line) => JSON.parse(line) as Record<string, number>)
-      expect(stat).toMatchObject({ id: 'a', eventCount: count, updatedAt: 1_000 + count - 1, firstPrompt: 'the title' })
-      expect(usage?.['peak']).toBeLessThan(160 * 1024)
-    } finally {
-      await program.dispose()
-    }
-  },
-)
+])('SZ-01: a log of 200 MB whose prompt is %s is listed in a heap of 64 MB', async (_, prompt, longest) => {
+  const root = scratch()
+  const count = plantLarge(root, prompt, longest)
+  const program = await bundleChild(fileURLToPath(new URL('./programs/list.ts', import.meta.url)), [
+    'fs-native-extensions',
+  ])
+  const child = new Child(program, [root], { NODE_OPTIONS: '--max-old-space-size=64' })
+  try {
+    expect((await child.exit).code).toBe(0)
+    const [stat, usage] = child.lines.map((line) => JSON.parse(line) as Record<string, number>)
+    expect(stat).toMatchObject({ id: 'a', eventCount: count, updatedAt: 1_000 + count - 1, firstPrompt: 'the title' })
+    expect(usage?.['peak']).toBeLessThan(160 * 1024)
+  } finally {
+    await program.dispose()
+  }
+})

@@ -20,7 +20,7 @@ const seed = given === undefined ? (Math.random() * 2 ** 31) | 0 : Number(given)
 export function describeLaws(names: readonly LawName[], runs: number): void {
   console.info(`model: ${String(runs)} runs per law, PALIMPSEST_SEED=${String(seed)}`)
   describe(`laws of the kernel, seed ${String(seed)}`, () => {
-    it.each(names)('%s', { timeout: 300_000 }, (name) => {
+    it.each(names)('%s', (name) => {
       const counts = new Map<Situation, number>(situations.map((situation) => [situation, 0]))
       const property = fc.property(anyCommands, (commands) => {
         const { met } = laws[name](commands)

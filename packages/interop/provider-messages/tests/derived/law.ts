@@ -46,7 +46,7 @@ function refuseViolations(session: Session, profile: Profile, when: string): voi
 /** SPEC 4: for every prefix of every valid log, prefix + closers derives what the providers take. */
 export function describeDerivedLaw(runs: number): void {
   console.info(`derived lists: ${String(runs)} runs, PALIMPSEST_SEED=${String(seed)}`)
-  it(`every prefix plus closers is provider-valid, seed ${String(seed)}`, { timeout: 600_000 }, () => {
+  it(`every prefix plus closers is provider-valid, seed ${String(seed)}`, () => {
     const law = fc.property(anyCommands, (commands) => {
       const { header, events } = play(commands)
       for (let count = 0; count <= events.length; count++) {

@@ -1,12 +1,9 @@
 import { readFileSync, truncateSync } from 'node:fs'
-import { afterAll, describe, expect, it, vi } from 'vitest'
-import { id, logOf, openStore, readAll, recoveredBytes, said, saidAll, scratch, writeSession } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { describe, expect, it } from 'vitest'
+import { scratch } from './scratch.ts'
+import { id, logOf, openStore, readAll, recoveredBytes, said, saidAll, writeSession } from './support.ts'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 describe('a record of 64 MB', () => {
   const large = said(1, 'é\u2028"\\😀 x'.repeat(Math.ceil(2 ** 26 / 15)))

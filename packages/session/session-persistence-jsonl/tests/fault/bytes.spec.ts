@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { SessionEvent } from '@palimpsest/session'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { scratch } from './scratch.ts'
 import {
   brief,
   fingerprint,
@@ -12,12 +13,8 @@ import {
   recoveredBytes,
   said,
   saidAll,
-  scratch,
   writeSession,
 } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const place = scratch()
 let root: string
@@ -26,7 +23,6 @@ beforeEach(async () => {
   root = place.fresh()
   await writeSession(root, [[said(0)], [said(1)], [said(2)]])
 })
-afterAll(() => place.dispose())
 
 /** Rewrites the log; lines come without their newline, header first. */
 function rewrite(change: (lines: readonly string[]) => string | Buffer): Buffer {

@@ -2,12 +2,10 @@ import { readFileSync, unlinkSync, appendFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { ChildProgram } from '@palimpsest/testkit'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bundleWriter, WriterProcess } from './processes.ts'
-import { called, id, logOf, openStore, readAll, said, saidAll, scratch, writeSession } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { scratch } from './scratch.ts'
+import { called, id, logOf, openStore, readAll, said, saidAll, writeSession } from './support.ts'
 
 const place = scratch()
 let program: ChildProgram
@@ -19,7 +17,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await program.dispose()
-  place.dispose()
 })
 beforeEach(async () => {
   running = []

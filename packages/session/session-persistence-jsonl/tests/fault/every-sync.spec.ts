@@ -1,14 +1,10 @@
 import type { SyncCall } from '@palimpsest/testkit'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { scenarios, type Scenario } from './power-loss-scenarios.ts'
 import { record, searchLoss, type Recording } from './power-loss.ts'
-import { scratch } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { scratch } from './scratch.ts'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 /** What a synced path is. */
 const things: readonly (readonly [RegExp, string])[] = [

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { SessionEvent } from '@palimpsest/session'
 import { PersistenceError, type SessionHandle, type SessionPersistence } from '@palimpsest/session-persistence'
 import { faultFileSystem, layerFileSystem, spyFileSystem, type Fault, type FaultFileSystem } from '@palimpsest/testkit'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { nodeFileSystem, type FileSystem } from '../../src/index.ts'
+import { scratch } from './scratch.ts'
 import {
   brief,
   headerOf,
@@ -15,12 +16,8 @@ import {
   recoveredBytes,
   said,
   saidAll,
-  scratch,
   writeSession,
 } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 const place = scratch()
 let root: string
@@ -30,7 +27,6 @@ beforeEach(() => {
   root = place.fresh()
   faults = faultFileSystem(nodeFileSystem)
 })
-afterAll(() => place.dispose())
 
 const isLog = (path: string): boolean => path.endsWith('session.v3.jsonl')
 

@@ -12,24 +12,10 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { sessionId } from '@palimpsest/session'
 import { spyFileSystem, type FileSystemCall } from '@palimpsest/testkit'
 import fc from 'fast-check'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { nodeFileSystem } from '../../src/index.ts'
-import {
-  fingerprint,
-  headerOf,
-  id,
-  logOf,
-  openStore,
-  readAll,
-  said,
-  saidAll,
-  scratch,
-  sha256,
-  writeSession,
-} from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { scratch } from './scratch.ts'
+import { fingerprint, headerOf, id, logOf, openStore, readAll, said, saidAll, sha256, writeSession } from './support.ts'
 
 const place = scratch()
 let root: string
@@ -37,7 +23,6 @@ let root: string
 beforeEach(() => {
   root = join(place.fresh(), 'root')
 })
-afterAll(() => place.dispose())
 
 function outside(calls: readonly FileSystemCall[]): string[] {
   const isInside = (path: string): boolean => resolve(path) === path && (path === root || path.startsWith(root + sep))

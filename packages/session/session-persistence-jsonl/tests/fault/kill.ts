@@ -1,8 +1,9 @@
 import { sessionId } from '@palimpsest/session'
 import { seededRandom, type ChildProgram } from '@palimpsest/testkit'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleWriter, WriterProcess } from './processes.ts'
+import { scratch } from './scratch.ts'
 import { headerOf, openStore, said, saidAll } from './support.ts'
-import { WriterProcess } from './processes.ts'
 
 /** Lets `count` turns of the event loop pass: a moment too short and too uneven for a timer. */
 async function turns(count: number): Promise<void> {
@@ -46,7 +47,7 @@ async function killOnce(
 }
 
 /** Kills a writer `rounds` times at moments that `seed` decides; returns how many events were acknowledged in all. */
-export async function killWriters(program: ChildProgram, root: string, rounds: number, seed: number): Promise<number> {
+async function killWriters(program: ChildProgram, root: string, rounds: number, seed: number): Promise<number> {
   const random = seededRandom(seed)
   let round: Round = { name: 'killed-0', stored: 0 }
   let total = 0
@@ -59,4 +60,23 @@ export async function killWriters(program: ChildProgram, root: string, rounds: n
     total += acknowledged
   }
   return total
+}
+
+/** The tests of one file: a writer is killed `rounds` times. */
+export function describeKills(rounds: number): void {
+  const place = scratch()
+  let writer: ChildProgram
+
+  beforeAll(async () => {
+    writer = await bundleWriter()
+  })
+  afterAll(() => writer.dispose())
+
+  describe(`a writer killed with SIGKILL at ${rounds} random moments`, () => {
+    it('loses no acknowledged event, and its session always opens and goes on', async () => {
+      const seed = Date.now() % 2 ** 31
+      console.info(`seed ${seed}`)
+      expect(await killWriters(writer, place.path, rounds, seed)).toBeGreaterThan(rounds)
+    })
+  })
 }

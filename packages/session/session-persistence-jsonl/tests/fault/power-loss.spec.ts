@@ -1,13 +1,9 @@
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { scenarios } from './power-loss-scenarios.ts'
 import { record, searchLoss } from './power-loss.ts'
-import { scratch } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { scratch } from './scratch.ts'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 const search = { seed: 20_260_101, limit: 8 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   messageId,
@@ -84,21 +83,6 @@ export function called(seq: number): SessionEvent {
       },
       stream: [],
     },
-  }
-}
-
-/** A directory of its own for one test. */
-export function scratch(): { readonly path: string; fresh(): string; dispose(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'palimpsest-fault-'))
-  let made = 0
-  return {
-    path,
-    fresh: () => {
-      const directory = join(path, String((made += 1)))
-      mkdirSync(directory, { mode: 0o700 })
-      return directory
-    },
-    dispose: () => rmSync(path, { recursive: true, force: true }),
   }
 }
 

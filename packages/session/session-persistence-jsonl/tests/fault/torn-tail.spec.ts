@@ -1,9 +1,6 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { brief, saidAll } from './support.ts'
 import { cutEverywhere } from './torn-tail.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 describe.each(['with marks', 'without marks'] as const)(
   'a log %s cut at every byte of its last three records',

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { SessionEvent } from '@palimpsest/session'
 import { expect } from 'vitest'
+import { scratch } from './scratch.ts'
 import {
   filesBelow,
   fingerprint,
@@ -12,11 +13,12 @@ import {
   readAll,
   recoveredBytes,
   said,
-  scratch,
   sha256,
   unsynced,
   writeSession,
 } from './support.ts'
+
+const place = scratch()
 
 /** A log on disk and where its records lie. */
 interface Sample {
@@ -31,24 +33,20 @@ async function sampleOf(
   batches: readonly (readonly SessionEvent[])[],
   marks: 'with marks' | 'without marks',
 ): Promise<Sample> {
-  const place = scratch()
-  try {
-    await writeSession(place.path, batches)
-    const path = relative(place.path, logOf(place.path))
-    const written = readFileSync(join(place.path, path))
-    const bytes = marks === 'with marks' ? written : Buffer.from(written.toString().replaceAll(' \n', '\n'))
-    // Otherwise the two variants would be one.
-    expect(written.includes(' \n')).toBe(true)
-    const records: { start: number; end: number }[] = []
-    for (let start = bytes.indexOf(0x0a) + 1; start < bytes.length;) {
-      const newline = bytes.indexOf(0x0a, start)
-      records.push({ start, end: bytes[newline - 1] === 0x20 ? newline - 1 : newline })
-      start = newline + 1
-    }
-    return { path, bytes, records, events: batches.flat() }
-  } finally {
-    place.dispose()
+  const root = place.fresh()
+  await writeSession(root, batches)
+  const path = relative(root, logOf(root))
+  const written = readFileSync(join(root, path))
+  const bytes = marks === 'with marks' ? written : Buffer.from(written.toString().replaceAll(' \n', '\n'))
+  // Otherwise the two variants would be one.
+  expect(written.includes(' \n')).toBe(true)
+  const records: { start: number; end: number }[] = []
+  for (let start = bytes.indexOf(0x0a) + 1; start < bytes.length;) {
+    const newline = bytes.indexOf(0x0a, start)
+    records.push({ start, end: bytes[newline - 1] === 0x20 ? newline - 1 : newline })
+    start = newline + 1
   }
+  return { path, bytes, records, events: batches.flat() }
 }
 
 async function openCut(sample: Sample, cut: number, root: string): Promise<void> {
@@ -101,15 +99,10 @@ export async function cutEverywhere(
 ): Promise<number> {
   const sample = await sampleOf(batches, marks)
   const first = sample.records.at(-3)?.start ?? 0
-  const place = scratch()
-  try {
-    for (let cut = first; cut <= sample.bytes.length; cut += 1) {
-      await openCut(sample, cut, place.fresh()).catch((cause: unknown) => {
-        throw new Error(`cut at byte ${cut} of ${sample.bytes.length}: ${String(cause)}`, { cause })
-      })
-    }
-  } finally {
-    place.dispose()
+  for (let cut = first; cut <= sample.bytes.length; cut += 1) {
+    await openCut(sample, cut, place.fresh()).catch((cause: unknown) => {
+      throw new Error(`cut at byte ${cut} of ${sample.bytes.length}: ${String(cause)}`, { cause })
+    })
   }
   return sample.bytes.length - first + 1
 }

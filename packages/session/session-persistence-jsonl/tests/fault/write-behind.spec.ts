@@ -2,15 +2,12 @@ import { messageId, Session, type SessionEvent } from '@palimpsest/session'
 import { persistSession } from '@palimpsest/session-persistence'
 import { faultFileSystem } from '@palimpsest/testkit'
 import fc from 'fast-check'
-import { afterAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { nodeFileSystem } from '../../src/index.ts'
-import { id, isClean, openStore, readAll, scratch } from './support.ts'
-
-// Disks and processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+import { scratch } from './scratch.ts'
+import { id, isClean, openStore, readAll } from './support.ts'
 
 const place = scratch()
-afterAll(() => place.dispose())
 
 /** Longer than any test: only a flush writes. */
 const maxBatchDelayMs = 10_000_000
