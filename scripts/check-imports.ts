@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import ts from 'typescript'
 import { report } from './lib/report.ts'
-import { entryPoints, filesBelow, shown, workspacePackages, type WorkspacePackage } from './lib/workspace.ts'
+import { entryPoints, filesBelow, repoRoot, shown, workspacePackages, type WorkspacePackage } from './lib/workspace.ts'
 
 /** What the sources of a package may import: places (`core/session`) or whole areas (`session`), the most exact key wins. */
 const arrows: Record<string, readonly string[]> = {
@@ -78,8 +78,9 @@ function faultOf(from: WorkspacePackage, file: string, specifier: string): strin
   if (specifier.startsWith('.') || specifier.startsWith('/')) {
     const home = isSource ? join(from.root, 'src') : from.root
     const target = resolve(dirname(file), specifier)
-    // A package may read its own version.
-    const isInside = target.startsWith(home + sep) || target === join(from.root, 'package.json')
+    // A package may read its own version, and its build is that of all packages.
+    const isShared = file === join(from.root, 'tsup.config.ts') && target === join(repoRoot, 'scripts/tsup-package.ts')
+    const isInside = target.startsWith(home + sep) || target === join(from.root, 'package.json') || isShared
     return isInside ? undefined : `the path leaves ${shown(home)}: reach another package by its name`
   }
   const to = byName.get(packageNameOf(specifier))

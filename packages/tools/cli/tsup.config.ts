@@ -1,10 +1,3 @@
-import { defineConfig } from 'tsup'
+import { tsupPackage } from '../../../scripts/tsup-package.ts'
 
-export default defineConfig({
-  entry: ['src/main.ts'],
-  format: ['esm'],
-  target: 'es2023',
-  dts: false,
-  clean: true,
-  tsconfig: 'tsconfig.build.json',
-})
+export default tsupPackage(['src/main.ts'], false)
