@@ -1,13 +1,14 @@
 /**
- * Plants named faults in the kernel, one at a time, and requires the kernel's suite to catch every one. A fault is put
- * into the text of a module while it is loaded, so no file is ever changed. `pnpm mutants [NAME…]` runs some of them.
+ * Plants named faults in the kernel, one at a time, and requires a test of the kernel's suite to fail for every one; a
+ * run that breaks in another way proves nothing. A fault is put into the text of a module while it is loaded, so no file
+ * is ever changed. `pnpm mutants [NAME…]` runs some of them.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { BaseSequencer, createVitest, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, createVitest, type TestSpecification, type Vitest } from 'vitest/node'
 import { faults, type Fault } from './lib/kernel-faults.ts'
 import { report } from './lib/report.ts'
 import { repoRoot } from './lib/workspace.ts'
@@ -15,7 +16,7 @@ import { repoRoot } from './lib/workspace.ts'
 const kernel = join(repoRoot, 'packages/core/session')
 /** Names the kernel as it is. */
 const sound = 'no fault'
-/** A fault may make a loop endless; being stopped counts as being caught. Milliseconds. */
+/** How long one run may take before it is stopped, in milliseconds. */
 const patience = 180_000
 
 /** The module with the fault in it. Throws when a replaced text is not there exactly once. */
@@ -37,6 +38,24 @@ class ExamplesFirst extends BaseSequencer {
   }
 }
 
+/** What a run of the suite tells its parent when it is not green: the first failed test, or what broke instead. */
+interface Failure {
+  readonly test?: string
+  readonly reason: string
+}
+
+function failureOf(vitest: Vitest): Failure | undefined {
+  const modules = vitest.state.getTestModules()
+  for (const { children, relativeModuleId } of modules) {
+    for (const { fullName } of children.allTests('failed')) return { test: fullName, reason: relativeModuleId }
+  }
+  if (modules.length === 0) return { reason: 'there are no tests' }
+  const errors = [...modules.flatMap((one) => one.errors()), ...vitest.state.getUnhandledErrors()]
+  if (errors.length === 0 && modules.every((one) => one.ok())) return undefined
+  const [first] = errors
+  return { reason: first instanceof Object && 'message' in first ? String(first.message) : 'no test was named' }
+}
+
 /** Runs the kernel's suite in this process, with a fault or as it is, and exits 0 when it is green. */
 async function runSuite(fault: Fault | undefined): Promise<never> {
   const path = fault && join(kernel, 'src', fault.file)
@@ -52,7 +71,8 @@ async function runSuite(fault: Fault | undefined): Promise<never> {
       exclude: ['**/*.deep.spec.ts'],
       bail: 1,
       fileParallelism: false,
-      testTimeout: 60_000,
+      // Whoever is slow is stopped as a whole: a test that timed out has not caught anything.
+      testTimeout: patience,
       sequence: { sequencer: ExamplesFirst },
       reporters: fault === undefined ? ['default'] : ['json'],
     },
@@ -63,30 +83,32 @@ async function runSuite(fault: Fault | undefined): Promise<never> {
     },
   )
   await vitest.start()
-  const failed = vitest.state.getCountOfFailedTests() > 0 || vitest.state.getUnhandledErrors().length > 0
-  const files = vitest.state.getFiles()
+  const failure = failureOf(vitest)
   await vitest.close()
-  process.exit(failed || files.length === 0 || files.some(({ result }) => result?.state === 'fail') ? 1 : 0)
+  if (failure !== undefined) await new Promise((resolve) => process.send?.(failure, resolve))
+  process.exit(failure === undefined ? 0 : 1)
 }
 
-type Verdict = 'green' | 'red' | 'stopped'
-
-function judge(name: string): Promise<Verdict> {
+/** `undefined` for a green suite. */
+function judge(name: string): Promise<Failure | undefined> {
   const script = fileURLToPath(import.meta.url)
   // The seed is pinned, so that a verdict can be had again.
   const env = { ...process.env, PALIMPSEST_SEED: '1', PALIMPSEST_MODEL_RUNS: '60' }
+  const output = name === sound ? 'inherit' : 'ignore'
   const child = spawn(process.execPath, [...process.execArgv, script, '--run', name], {
     env,
-    stdio: name === sound ? 'inherit' : 'ignore',
+    stdio: ['ignore', output, output, 'ipc'],
   })
   return new Promise((resolve) => {
+    let failure: Failure | undefined
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      resolve('stopped')
+      failure = { reason: `stopped after ${patience / 1000} s` }
     }, patience)
-    child.on('exit', (code) => {
+    child.on('message', (message) => (failure ??= message as Failure))
+    child.on('close', (code, signal) => {
       clearTimeout(timer)
-      resolve(code === 0 ? 'green' : 'red')
+      resolve(code === 0 ? undefined : (failure ?? { reason: `the run ended with ${signal ?? `code ${code}`}` }))
     })
   })
 }
@@ -102,18 +124,20 @@ async function main(names: readonly string[]): Promise<void> {
     }
   }
   if (new Set(faults.map(({ name }) => name)).size < faults.length) complaints.push('two faults have one name')
-  if (complaints.length === 0 && (await judge(sound)) !== 'green')
+  if (complaints.length === 0 && (await judge(sound)) !== undefined)
     complaints.push('the suite fails without any fault: mend it first')
   if (complaints.length === 0) {
     const waiting = [...chosen]
     const work = async (): Promise<void> => {
       for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
         const start = Date.now()
-        const verdict = await judge(fault.name)
-        process.stdout.write(
-          `${verdict === 'green' ? 'SURVIVED' : 'caught  '} ${((Date.now() - start) / 1000).toFixed(1).padStart(5)} s  ${fault.name}\n`,
-        )
-        if (verdict === 'green') complaints.push(`no test fails when ${fault.name} (${fault.file})`)
+        const failure = await judge(fault.name)
+        const verdict = failure === undefined ? 'SURVIVED' : failure.test === undefined ? 'BROKE' : 'caught'
+        const seconds = ((Date.now() - start) / 1000).toFixed(1).padStart(5)
+        process.stdout.write(`${verdict.padEnd(8)} ${seconds} s  ${fault.name}\n`)
+        if (failure?.test === undefined)
+          complaints.push(`no test fails when ${fault.name} (${fault.file})${failure ? `: ${failure.reason}` : ''}`)
+        else process.stdout.write(`${' '.repeat(18)}by ${failure.reason}: ${failure.test}\n`)
       }
     }
     await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work))
