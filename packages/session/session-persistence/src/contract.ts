@@ -8,11 +8,10 @@ export type HandleStatus = 'ok' | 'degraded' | 'poisoned' | 'closed'
 
 /**
  * What opening found beside good records. SPEC 5.2.
- * `torn`: the unfinished end of the log. `newline`: a whole last record that lacked its newline. Harmless noise,
- * skipped:
- * `nul` (NUL bytes), `stub` (an unfinished record before a whole one, or on a line of its own), `blank` (an empty
- * line),
- * `repeat` (a record that had been read before, byte for byte). `negative-zero`: a record holding `-0`, read as 0.
+ * `torn`: the unfinished end of the log. `newline`: a whole last record that lacked its newline. `negative-zero`: a
+ * record holding `-0`, read as 0. Harmless noise, skipped: `nul` (NUL bytes), `stub` (an unfinished record before a
+ * whole one, or on a line of its own), `blank` (an empty line), `repeat` (a record that had been read before, byte for
+ * byte).
  */
 export type RecoveryKind = 'torn' | 'newline' | 'nul' | 'stub' | 'blank' | 'repeat' | 'negative-zero'
 
@@ -87,8 +86,7 @@ export interface SessionHandle extends AsyncDisposable {
   /**
    * Appends a batch and resolves when it is durable. Calls queue in call order and are committed in groups; the seq is
    * checked at once. A rejected call wrote nothing that counts, and neither did the calls behind it: append again from
-   * `nextSeq`.
-   * Throws `SessionConflictError`, `event/invalid`, `io/write`, `handle/closed`, `handle/poisoned`.
+   * `nextSeq`. Throws `SessionConflictError`, `event/invalid`, `io/write`, `handle/closed`, `handle/poisoned`.
    */
   append(events: readonly SessionEvent[]): Promise<void>
   /** Resolves when every append so far is durable; makes a session without events durable. */
@@ -106,10 +104,8 @@ export interface SessionPersistence {
   create(header: SessionHeader): Promise<SessionHandle>
   /**
    * Opens a session. A write open takes the claim, mends what a crash left and appends the closers of SPEC 4; a read
-   * open
-   * changes nothing. Throws `session/not-found`, `SessionLockedError`, `SessionCorruptionError`,
-   * `header/newer-version`,
-   * `header/invalid`, `lock/unsupported`.
+   * open changes nothing. Throws `session/not-found`, `SessionLockedError`, `SessionCorruptionError`,
+   * `header/newer-version`, `header/invalid`, `lock/unsupported`.
    */
   open(id: SessionId, mode: 'read' | 'write'): Promise<SessionHandle>
   /** Undefined where nothing is stored. */

@@ -204,10 +204,8 @@ class WriteBehind implements PersistedSession {
 /**
  * Writes what is appended to `session` through `handle`, behind the appender's back: the first pending event opens a
  * batching window, writes are one at a time and in order, and a failed batch is kept and tried again with the next
- * event
- * and at every `flush()`. Events that the session has and the handle lacks are written too. Throws
- * `SessionConflictError` when the two do
- * not belong together. SPEC 5.1.
+ * event and at every `flush()`. Events that the session has and the handle lacks are written too. Throws
+ * `SessionConflictError` when the two do not belong together. SPEC 5.1.
  */
 export function persistSession(
   session: Session,

@@ -47,8 +47,7 @@ function isFatal(error: unknown): boolean {
 /**
  * Group commit for one handle: calls queue in call order, one write is under way at a time, and what queued meanwhile
  * goes into the next. The seq is checked when a call is made. A failed group takes the calls behind it along, since
- * they
- * no longer continue the log. SPEC 5.1.
+ * they no longer continue the log. SPEC 5.1.
  */
 export class WriteQueue<Item> {
   readonly #options: WriteQueueOptions<Item>
