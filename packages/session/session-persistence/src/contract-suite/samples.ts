@@ -6,7 +6,7 @@ import {
   type SessionEvent,
   type SessionHeader,
 } from '@palimpsest/session'
-import type { SessionStat } from './contract.ts'
+import type { SessionStat } from '../contract.ts'
 
 export function headerOf(id: string, more: Partial<SessionHeader> = {}): SessionHeader {
   return {
