@@ -105,7 +105,7 @@ export const faults: readonly Fault[] = [
   ]),
   fault('a hidden key stays in what is adopted', 'json.ts', [' || member?.enumerable !== true', '']),
   fault('blocks inside blocks are not looked at', 'content.ts', [
-    'if (content !== undefined) pending.push({ content, allowed: rule.nested })',
+    'if (nested !== undefined) (deeper ??= []).push(nested)',
     '',
   ]),
   fault('an unknown type is accepted', 'acceptance.ts', [

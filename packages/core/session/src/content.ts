@@ -57,17 +57,18 @@ export function misplacedBlock(
 ): { readonly type: string; readonly place: string } | undefined {
   const rule = rules.get(eventType)
   if (rule === undefined) return undefined
-  const pending: { readonly content: Json | undefined; readonly allowed: AllowedBlocks }[] = [
-    { content: rule.content(data), allowed: rule.top },
-  ]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (!Array.isArray(next.content)) continue
-    for (const block of next.content as readonly Json[]) {
+  let content = rule.content(data)
+  let allowed = rule.top
+  let deeper: Json[] | undefined
+  for (;;) {
+    for (const block of Array.isArray(content) ? (content as readonly Json[]) : []) {
       const type = member(block, 'type')
-      if (typeof type === 'string' && !next.allowed.allows(type)) return { type, place: next.allowed.place }
-      const content = member(block, 'content')
-      if (content !== undefined) pending.push({ content, allowed: rule.nested })
+      if (typeof type === 'string' && !allowed.allows(type)) return { type, place: allowed.place }
+      const nested = member(block, 'content')
+      if (nested !== undefined) (deeper ??= []).push(nested)
     }
+    content = deeper?.pop()
+    if (content === undefined) return undefined
+    allowed = rule.nested
   }
-  return undefined
 }
