@@ -46,14 +46,15 @@ interface Failure {
 
 function failureOf(vitest: Vitest): Failure | undefined {
   const modules = vitest.state.getTestModules()
+  // A file that does not load and a worker that dies may fail a test beside, which then says nothing of the fault.
+  const [broken] = [...modules.flatMap((one) => one.errors()), ...vitest.state.getUnhandledErrors()]
+  if (broken !== undefined)
+    return { reason: broken instanceof Object && 'message' in broken ? String(broken.message) : 'an error' }
   for (const { children, relativeModuleId } of modules) {
     for (const { fullName } of children.allTests('failed')) return { test: fullName, reason: relativeModuleId }
   }
   if (modules.length === 0) return { reason: 'there are no tests' }
-  const errors = [...modules.flatMap((one) => one.errors()), ...vitest.state.getUnhandledErrors()]
-  if (errors.length === 0 && modules.every((one) => one.ok())) return undefined
-  const [first] = errors
-  return { reason: first instanceof Object && 'message' in first ? String(first.message) : 'no test was named' }
+  return modules.every((one) => one.ok()) ? undefined : { reason: 'no test was named' }
 }
 
 /** Runs the kernel's suite in this process, with a fault or as it is, and exits 0 when it is green. */
