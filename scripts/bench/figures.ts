@@ -45,10 +45,8 @@ export function ratios({ bar, rounds }: Comparison, clock: keyof Sample): Spread
   )
 }
 
-/** Whether the median reaches the bar: of processor time, since a neighbour's work on a shared machine is in the wall clock. */
-export function reaches(comparison: Comparison): boolean {
-  const { median } = ratios(comparison, 'cpu')
-  return comparison.bar.kind === 'faster' ? median >= comparison.bar.times : median <= comparison.bar.times
+function reaches({ bar }: Comparison, { median }: Spread): boolean {
+  return bar.kind === 'faster' ? median >= bar.times : median <= bar.times
 }
 
 const times = (value: number): string => `${value.toFixed(2)}×`
@@ -59,21 +57,23 @@ function pace({ rounds, units }: Comparison, side: 'ours' | 'theirs'): string {
   return `${Math.round(units / (median / 1000)).toLocaleString('en-US')}/s`
 }
 
-/** A row as lines for people. */
+/**
+ * A row as lines for people, judged by both clocks: the wall is what a user waits for, but has a neighbour's work in it;
+ * processor time has the helper threads of the garbage collector in it.
+ */
 export function rendered(comparison: Comparison): string {
   const { name, work, against, bar } = comparison
   const ratioLine = (clock: keyof Sample): string => {
-    const { min, median, max } = ratios(comparison, clock)
-    return `  ${clock.padEnd(4)}  ${times(median)}  (min ${times(min)}, max ${times(max)})`
+    const found = ratios(comparison, clock)
+    const verdict = reaches(comparison, found) ? 'reached' : 'NOT reached'
+    return `  ${clock.padEnd(4)}  ${times(found.median)}  (min ${times(found.min)}, max ${times(found.max)})  ${verdict}`
   }
-  const sign = bar.kind === 'faster' ? '≥' : '≤'
-  const got = times(ratios(comparison, 'cpu').median)
   return [
     `${name}: ${work}`,
     `  ours ${pace(comparison, 'ours')}, ${against} ${pace(comparison, 'theirs')}`,
+    `  bar   ${bar.kind === 'faster' ? '≥' : '≤'} ${times(bar.times)}`,
     ratioLine('wall'),
     ratioLine('cpu'),
-    `  bar ${sign} ${times(bar.times)}, got ${got} of processor time: ${reaches(comparison) ? 'reached' : 'NOT reached'}`,
     '',
   ].join('\n')
 }

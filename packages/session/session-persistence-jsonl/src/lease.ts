@@ -59,8 +59,7 @@ async function acquire(place: ClaimPlace, path: string): Promise<Owner> {
 /**
  * A claim that is an owner file and a time: for file systems without kernel locks. It is renewed while the process runs
  * and looked at before every write, so a writer that slept past its lease writes nothing. Between that look and the
- * write
- * a pause of the process can still let two writers meet, and clocks of several hosts must agree. SPEC 5.2.
+ * write a pause of the process can still let two writers meet, and clocks of several hosts must agree. SPEC 5.2.
  */
 export async function claimLease(place: ClaimPlace, path: string): Promise<Claim> {
   const { fs, leaseMs } = place

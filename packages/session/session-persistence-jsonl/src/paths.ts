@@ -22,8 +22,7 @@ function escapeUnit(unit: number): string {
 /**
  * One path segment for any string, different for different strings also where the file system folds case or normalises
  * Unicode. `a-z`, `0-9`, `-` and `_` stand for themselves, every other UTF-16 unit becomes `~` and two hex digits or
- * `~u`
- * and four; a name too long keeps its begin and ends in `~h` and a SHA-256. SPEC 5.2.
+ * `~u` and four; a name too long keeps its begin and ends in `~h` and a SHA-256. SPEC 5.2.
  */
 export function encodeSegment(text: string): string {
   if (text === '') return '~'
