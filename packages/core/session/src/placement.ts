@@ -10,7 +10,7 @@ interface Candidate {
   readonly seq: SessionSeq
 }
 
-/** The metadata of a candidate as somebody gave it: any value at all, absent where undefined. */
+/** The metadata of a candidate as somebody gave it: whatever that is, absent where undefined. */
 export interface GivenPlacement {
   readonly surfaceOp?: unknown
   readonly sourceEventSeqs?: unknown

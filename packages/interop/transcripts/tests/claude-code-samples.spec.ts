@@ -1,11 +1,12 @@
 import { Session, explain, traceFindings } from '@palimpsest/session'
+import { claudeCodeSamples, isSampleAbsent } from '@palimpsest/testkit'
 import { expect, test } from 'vitest'
 import { importVocabulary } from '../src/index.ts'
 import { countIndependently } from './oracle.ts'
 import { violations } from './providers.ts'
-import { importBytes, isSampleAbsent, sampleBytes, sampleNames } from './support.ts'
+import { importBytes, sampleBytes } from './support.ts'
 
-for (const name of sampleNames) {
+for (const name of claudeCodeSamples) {
   const isAbsent = isSampleAbsent(name)
 
   test.skipIf(isAbsent)(
@@ -37,7 +38,7 @@ for (const name of sampleNames) {
   })
 }
 
-test.skipIf(sampleNames.some(isSampleAbsent))('what is known of the samples holds', async () => {
+test.skipIf(claudeCodeSamples.some(isSampleAbsent))('what is known of the samples holds', async () => {
   const facts = async (name: string) => {
     const imported = await importBytes(sampleBytes(name), name)
     return imported.map(({ report }) => [report.calls, report.answered])

@@ -1,33 +1,11 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { samplePath } from '@palimpsest/testkit'
 import { importClaudeCode } from '../src/index.ts'
 import type { AttachmentSink, ImportedSession } from '../src/index.ts'
 
-const samples = fileURLToPath(new URL('../../../../../shared/samples/claude-code/', import.meta.url))
-
-/** Real session files; they may be absent. */
-export const sampleNames: readonly string[] = [
-  'ac-full-session-askuserquestion.jsonl',
-  'ac-full-session-five.jsonl',
-  'ccl-0d3a8e6f.jsonl',
-  'ccl-29ccd257.agent-a2271d1.jsonl',
-  'ccl-7acd37a8.jsonl',
-  'ccl-a7da6a22.jsonl',
-  'ccl-dag_fork.jsonl',
-  'ccl-edge_cases.jsonl',
-  'ccl-ef958aa1.jsonl',
-  'ccl-sidechain.jsonl',
-  'ccv-5c0375b4.jsonl',
-  'fh-main.jsonl',
-]
-
-export function isSampleAbsent(name: string): boolean {
-  return !existsSync(`${samples}${name}`)
-}
-
 export function sampleBytes(name: string): Uint8Array {
-  return readFileSync(`${samples}${name}`)
+  return readFileSync(samplePath(name))
 }
 
 /** Keeps attachments in memory. */

@@ -129,9 +129,9 @@ function materialise(steps: readonly Step[], directory: string): void {
 }
 
 /**
- * The trees that a power loss may leave of `image`: any subset of the unsynced pages, lengths and names is lost. All of
- * them when they are at most `limit`; otherwise everything lost, nothing lost, each thing alone lost or kept, and a
- * random sample. Equal trees come once.
+ * The trees that a power loss may leave of `image`, whatever subset of the unsynced pages, lengths and names is lost.
+ * All of them when they are at most `limit`; otherwise everything lost, nothing lost, each thing alone lost or kept,
+ * and a random sample. Equal trees come once.
  */
 export function* crashTrees(image: DirectoryImage, limit: number, random: () => number): Iterable<CrashTree> {
   const found = new Map<Versions<unknown>, Choice>()

@@ -29,4 +29,5 @@ export {
   type ReferenceEvent,
 } from './reference-session.ts'
 export { describeClosers, referenceClosers, type ExpectedCloser } from './reference-closers.ts'
+export { claudeCodeSamples, isSampleAbsent, samplePath } from './samples.ts'
 export { referenceVerdict } from './reference-rules.ts'

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { lstatSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { SessionEvent, SessionHeader } from '@palimpsest/session'
 import { jsonlPersistence } from '@palimpsest/session-persistence-jsonl'
 import { afterAll } from 'vitest'
@@ -138,11 +137,4 @@ export function wholeTurn(): object[] {
     event(6, 'step/end', step),
     event(7, 'turn/end', { turn: 1, reason: { kind: 'completed' } }),
   ]
-}
-
-const samples = fileURLToPath(new URL('../../../../../shared/samples/claude-code/', import.meta.url))
-
-/** Path of a real session file; nothing is there where the samples are absent. */
-export function samplePath(name: string): string {
-  return join(samples, name)
 }

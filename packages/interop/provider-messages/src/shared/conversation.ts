@@ -24,7 +24,7 @@ export type AssistantPart =
   | { readonly type: 'reasoning'; readonly block: ReasoningBlock; readonly replay: Json | undefined }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: CallArguments }
 
-/** One entry as any provider could take it: never empty, calls and results paired by ids of this request. */
+/** One entry in a form that every provider could take: never empty, calls and results paired by ids of this request. */
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly Part[] }
   | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[]; readonly isReasoningDropped: boolean }
