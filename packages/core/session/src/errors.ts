@@ -21,6 +21,10 @@ export type SessionErrorCode =
   | 'store/duplicate'
   /** A store does not hold the session. */
   | 'store/unknown'
+  /** No recorded request stands behind the event. */
+  | 'request/unrecorded'
+  /** The event is a copy; its request is in the log that it was copied from. */
+  | 'request/copied'
 
 /** An error of the session kernel; `code` is stable, the message is for people. */
 export class SessionError extends Error {

@@ -21,6 +21,8 @@ export type * from './messages.ts'
 export { explain } from './provenance.ts'
 export type { Provenance } from './provenance.ts'
 export { TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN, interruptedTurnClosers } from './repair.ts'
+export { copiedFrom, reconstructRequest } from './request.ts'
+export type { CopiedFrom, ReconstructedRequest } from './request.ts'
 export { Session } from './session.ts'
 export type {
   CreateSessionOptions,
