@@ -1,6 +1,6 @@
 import { PersistenceError, type PersistenceErrorCode } from '@palimpsest/session-persistence'
 import { ProviderMessagesError } from '@palimpsest/provider-messages'
-import { SessionError } from '@palimpsest/session'
+import { SessionAcceptanceError, SessionError } from '@palimpsest/session'
 import { TranscriptError } from '@palimpsest/transcripts'
 
 /** What the process tells its caller. SPEC 9. */
@@ -80,7 +80,8 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof SessionError) {
     const text = error.message.startsWith(`${error.code}: `) ? error.message : `${error.code}: ${error.message}`
-    return { exit: EXIT.finding, line: `${text}; \`palimpsest verify\` tells more` }
+    const isOfLog = error instanceof SessionAcceptanceError || error.code.startsWith('header/')
+    return { exit: EXIT.finding, line: isOfLog ? `${text}; \`palimpsest verify\` tells more` : text }
   }
   if (error instanceof ProviderMessagesError || error instanceof TranscriptError) {
     return { exit: EXIT.finding, line: `${error.code}: ${error.message}` }

@@ -3,11 +3,14 @@ import manifest from '../package.json' with { type: 'json' }
 import { CliState } from './cli.ts'
 import { explainCommand } from './commands/explain.ts'
 import { importCommand } from './commands/import.ts'
+import { diffCommand } from './commands/diff.ts'
 import { demoCommand } from './commands/demo.ts'
 import { exportCommand } from './commands/export.ts'
+import { forkCommand } from './commands/fork.ts'
 import { lsCommand } from './commands/ls.ts'
 import { messagesCommand } from './commands/messages.ts'
 import { repairCommand } from './commands/repair.ts'
+import { requestCommand } from './commands/request.ts'
 import { salvageCommand } from './commands/salvage.ts'
 import { showCommand } from './commands/show.ts'
 import { statsCommand } from './commands/stats.ts'
@@ -24,11 +27,14 @@ const commands = [
   showCommand,
   surfaceCommand,
   messagesCommand,
+  requestCommand,
   explainCommand,
+  diffCommand,
   statsCommand,
   verifyCommand,
   repairCommand,
   salvageCommand,
+  forkCommand,
   exportCommand,
   demoCommand,
 ]

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { logOf, palimpsest, said, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
 
-const changing: ReadonlySet<string> = new Set(['import', 'repair', 'salvage'])
+const changing: ReadonlySet<string> = new Set(['import', 'repair', 'salvage', 'fork'])
 
 describe('a command whose name does not say so', () => {
   it('changes no byte below the root, whatever state the session is in', async () => {
@@ -20,7 +20,11 @@ describe('a command whose name does not say so', () => {
       ['surface', name],
       ['messages', name],
       ['messages', name, '--format', 'anthropic'],
+      ['request', name],
+      ['request', name, '3'],
       ['explain', name, '2'],
+      ['diff', name, '--from', '2'],
+      ['diff', name, 'whole'],
       ['stats', name],
       ['verify', name, '--streams'],
       ['export', name, '--to', 'openai-chat'],

@@ -130,7 +130,9 @@ describe('the help', () => {
     const { exit, out } = await palimpsest(['--help'])
     expect(exit).toBe(0)
     const names = [...out.matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name]) => name ?? '')
-    expect(names).toEqual('import ls show surface messages explain stats verify repair salvage export demo'.split(' '))
+    expect(names).toEqual(
+      'import ls show surface messages request explain diff stats verify repair salvage fork export demo'.split(' '),
+    )
     for (const name of names) {
       const help = await palimpsest([name, '--help'])
       expect(help.exit).toBe(0)

@@ -1,10 +1,9 @@
-import { type Message, deriveMessagesAt } from '@palimpsest/session'
+import { deriveMessagesAt } from '@palimpsest/session'
 import { type Command, Option } from 'commander'
 import { loadImages } from '../attachments.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
 import { exportTo } from '../exporting.ts'
-import { blockLine, speaker } from '../render/message.ts'
-import { count, oneLine, wrap } from '../render/text.ts'
+import { messageLines } from '../render/message.ts'
 import { parseSeq, readSession, withStore } from '../store.ts'
 
 interface MessagesOptions extends CommonOptions {
@@ -39,7 +38,7 @@ export function messagesCommand(cli: Cli): Command {
         const at = options.at === undefined ? events.length - 1 : parseSeq(options.at, events, -1)
         if (options.format === 'derived') {
           const messages = deriveMessagesAt(events, at)
-          print(cli, options, { messages }, () => render(cli, messages))
+          print(cli, options, { messages }, () => messageLines(messages, cli.io.columns, cli.style))
           return
         }
         const image = await loadImages(events, store.attachments(session.id))
@@ -48,14 +47,4 @@ export function messagesCommand(cli: Cli): Command {
         cli.io.stdout(`${JSON.stringify(options.json === true ? { ...body, report } : body, null, 2)}\n`)
       })
     })
-}
-
-function render({ io, style }: Cli, messages: readonly Message[]): string {
-  const columns = Math.max(40, io.columns - 4)
-  const shown = messages.map((message, index) => {
-    const head = `${style('dim', `${index + 1}.`)} ${style('bold', speaker(message))} ${style('dim', oneLine(message.id))}`
-    const lines = message.content.flatMap((block) => wrap(blockLine(block), columns).map((line) => `    ${line}`))
-    return `${[head, ...lines].join('\n')}\n`
-  })
-  return `${shown.join('')}${style('dim', count(messages.length, 'message'))}\n`
 }

@@ -5,8 +5,8 @@ import { type SessionHeader, type SessionId, parseSessionHeader, sessionId } fro
 import { PersistenceError, type SessionPersistence } from '@palimpsest/session-persistence'
 import { type DamagedLog, readDamagedLog } from '@palimpsest/session-persistence-jsonl'
 import type { Command } from 'commander'
-import { attachmentsOf } from '../attachments.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
+import { storeDerived } from '../derived.ts'
 import { renderSalvage } from '../render/salvage.ts'
 import { type BranchPlan, planBranches } from '../salvage/branches.ts'
 import { type SalvagedBranch, type Unplaced, writeBranch } from '../salvage/write.ts'
@@ -93,7 +93,7 @@ async function salvageLog(store: SessionPersistence, root: string, id: SessionId
       if (branches.length === 1 && isWhole(written) && (log.corruption === undefined || written.session.length === 0))
         break
       const wasThere = (await store.stat(header.id)) !== undefined
-      if (!wasThere) await keep(store, id, header, written)
+      if (!wasThere) await storeDerived(store, id, { header, events: written.session.events })
       const { session, closers, missing, unplaced } = written
       const messages = session.deriveMessages().length
       sessions.push({
@@ -139,26 +139,4 @@ function headerFor({ header, parts }: DamagedLog, id: SessionId, newId: string, 
   const firstTime = parts.find((part) => part.kind === 'record')?.event.time ?? 0
   const base = header ?? { format: 'palimpsest', version: 3, createdAt: firstTime, isSeeded: false, delegationDepth: 0 }
   return parseSessionHeader({ ...base, id: newId, salvagedFrom: { id, sha256 } })
-}
-
-/** Stores a branch: first the attachments that are still there, then all events in one batch. */
-async function keep(
-  store: SessionPersistence,
-  source: SessionId,
-  header: SessionHeader,
-  { session }: SalvagedBranch,
-): Promise<void> {
-  const handle = await store.create(header)
-  try {
-    const [from, to] = [store.attachments(source), store.attachments(header.id)]
-    for (const { ref } of attachmentsOf(session.events).values()) {
-      const bytes = await from.get(ref)
-      const { attachmentId: _, bytes: __, ...meta } = ref
-      if (bytes !== undefined) await to.put(bytes, meta)
-    }
-    await handle.append(session.events)
-    await handle.flush()
-  } finally {
-    await handle.close()
-  }
 }

@@ -1,5 +1,6 @@
 import type { ContentBlock, Message } from '@palimpsest/session'
-import { bytes, oneLine } from './text.ts'
+import type { Style } from './style.ts'
+import { bytes, count, oneLine, wrap } from './text.ts'
 
 /** One line that says what a content block holds. */
 export function blockLine(block: ContentBlock): string {
@@ -30,4 +31,16 @@ export function speaker(message: Message): string {
   if (message.source.kind === 'tool') return 'tool'
   if (message.source.kind === 'plugin' && message.role === 'user') return 'plugin'
   return message.role
+}
+
+/** Messages one under another, numbered. */
+export function messageLines(messages: readonly Message[], columns: number, style: Style): string {
+  const shown = messages.map((message, index) => {
+    const head = `${style('dim', `${index + 1}.`)} ${style('bold', speaker(message))} ${style('dim', oneLine(message.id))}`
+    const lines = message.content.flatMap((block) => {
+      return wrap(blockLine(block), Math.max(40, columns - 4)).map((line) => `    ${line}`)
+    })
+    return `${[head, ...lines].join('\n')}\n`
+  })
+  return `${shown.join('')}${style('dim', count(messages.length, 'message'))}\n`
 }
