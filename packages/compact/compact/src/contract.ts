@@ -26,7 +26,7 @@ export interface Compacted {
   readonly tokensAfter: number
 }
 
-/** Why a compaction failed. The surface is as it was. */
+/** Why a compaction failed. The surface is as it was, except for `flush-failed`. */
 export type CompactionFailureCode =
   /** Another compaction of this lifetime is under way. */
   | 'busy'
@@ -41,6 +41,8 @@ export type CompactionFailureCode =
   | 'aborted'
   /** The summariser gave no answer in time. */
   | 'timeout'
+  /** The session refused an event of the bracket: a listener vetoed it, as persistence does while it cannot write. */
+  | 'append-refused'
   /** The replacement could not be made durable. It stands in memory; the next flush tries again. */
   | 'flush-failed'
 
