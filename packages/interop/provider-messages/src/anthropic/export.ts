@@ -18,7 +18,7 @@ import type { AnthropicImageBlock, AnthropicMessage, AnthropicTextBlock, Anthrop
 export interface AnthropicExportOptions {
   /** Model the request goes to. Without it no signed reasoning goes back. */
   readonly model?: string
-  /** The provider's name in `source.provider` of this session's messages. Default `anthropic`. */
+  /** The provider of `source.provider` whose reasoning goes back, compared up to the first dot. Default `anthropic`. */
   readonly provider?: string
   /** Thinking configuration that the request asks for. */
   readonly thinking?: AnthropicThinking

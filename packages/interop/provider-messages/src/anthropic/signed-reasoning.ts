@@ -1,10 +1,11 @@
-import type { Json, Message } from '@palimpsest/session'
-import { replayBlocks } from '../shared/conversation.ts'
+import type { Message } from '@palimpsest/session'
+import { anthropicSeal, providerFamily, replayBlocks } from '../shared/replay.ts'
+import type { ReplayEntry } from '../shared/replay.ts'
 import { isBlank, isWellFormed } from '../shared/unicode.ts'
 import { claudeFamily } from './models.ts'
 import type { AnthropicThinkingBlock } from './wire.ts'
 
-/** Whose signatures go back: those of this provider and this family of models. */
+/** Whose signatures go back: those of this family of providers and this family of models. */
 export interface Signer {
   readonly provider: string
   readonly model: string | undefined
@@ -16,7 +17,8 @@ export interface Signer {
  */
 export function isReplayable(message: Message, signer: Signer): boolean {
   const { source, content } = message
-  if (source.kind !== 'model' || source.provider !== signer.provider || signer.model === undefined) return false
+  if (source.kind !== 'model' || signer.model === undefined) return false
+  if (providerFamily(source.provider) !== providerFamily(signer.provider)) return false
   if (claudeFamily(source.model) !== claudeFamily(signer.model)) return false
   const replay = replayBlocks(message)
   const isSealed = content.every((block, index) => {
@@ -28,17 +30,9 @@ export function isReplayable(message: Message, signer: Signer): boolean {
   return isSealed && isVisible.lastIndexOf(true) > content.findLastIndex((block) => block.type === 'reasoning')
 }
 
-/**
- * The wire block of one reasoning block, from its entry in `replayState.blocks`: `{ type: 'thinking', signature }` or
- * `{ type: 'redacted_thinking', data }`. `undefined` without a usable seal.
- */
-export function thinkingBlock(text: string, replay: Json | undefined): AnthropicThinkingBlock | undefined {
-  if (typeof replay !== 'object' || replay === null || !('type' in replay)) return undefined
-  const { type, signature, data } = replay
-  if (type === 'thinking' && isSeal(signature) && isWellFormed(text)) return { type, thinking: text, signature }
-  return type === 'redacted_thinking' && isSeal(data) ? { type, data } : undefined
-}
-
-function isSeal(value: Json | undefined): value is string {
-  return typeof value === 'string' && value !== '' && isWellFormed(value)
+/** The wire block of one reasoning block, from its entry in `replayState.blocks`. `undefined` without a usable seal. */
+export function thinkingBlock(text: string, replay: ReplayEntry): AnthropicThinkingBlock | undefined {
+  const seal = anthropicSeal(replay)
+  if (seal?.type !== 'thinking') return seal
+  return isWellFormed(text) ? { type: seal.type, thinking: text, signature: seal.signature } : undefined
 }

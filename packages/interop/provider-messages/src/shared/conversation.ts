@@ -1,4 +1,4 @@
-import type { Json, Message, ReasoningBlock, ToolResultBlock } from '@palimpsest/session'
+import type { Message, ReasoningBlock, ToolResultBlock } from '@palimpsest/session'
 import { ProviderMessagesError } from '../errors.ts'
 import { callArguments } from './call-arguments.ts'
 import type { CallArguments } from './call-arguments.ts'
@@ -12,7 +12,8 @@ import {
   OPENING_TEXT,
 } from './fixed-texts.ts'
 import type { ImagePart, Images, TextPart } from './images.ts'
-import { member } from './json-reader.ts'
+import { replayBlocks } from './replay.ts'
+import type { ReplayEntry } from './replay.ts'
 import type { ExportNote, ExportNoteCode } from './report.ts'
 import { runs } from './runs.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -21,7 +22,7 @@ import { isBlank, isWellFormed, toWellFormed } from './unicode.ts'
 export type Part = TextPart | ImagePart
 export type AssistantPart =
   | TextPart
-  | { readonly type: 'reasoning'; readonly block: ReasoningBlock; readonly replay: Json | undefined }
+  | { readonly type: 'reasoning'; readonly block: ReasoningBlock; readonly replay: ReplayEntry }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: CallArguments }
 
 /** One entry in a form that every provider could take: never empty, calls and results paired by ids of this request. */
@@ -233,13 +234,6 @@ class Planner {
   #note(code: ExportNoteCode, message: Message, detail?: string): void {
     this.#notes.push({ code, messageId: message.id, ...(detail === undefined ? {} : { detail }) })
   }
-}
-
-/** The `replayState.blocks` of a model's message: one entry per content block, none where there are no such. SPEC 2.4. */
-export function replayBlocks(message: Message): readonly (Json | undefined)[] {
-  const state = message.source.kind === 'model' ? message.source.replayState : undefined
-  const blocks = member(state, 'blocks')
-  return Array.isArray(blocks) ? (blocks as readonly Json[]) : []
 }
 
 /** Joins neighbouring users and neighbouring assistants into one turn each, for targets that ask for alternation. */
