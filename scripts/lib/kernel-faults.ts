@@ -166,4 +166,10 @@ export const faults: readonly Fault[] = [
     'record.dt[member - 1] as number',
     '(record.dt[member] ?? 0)',
   ]),
+  fault('a request is rebuilt with the header of later', 'request.ts', ['.slice(0, throughSeq + 1)\n', '\n']),
+  fault('a request is rebuilt with the messages of now', 'request.ts', [
+    'deriveMessagesAt(events, throughSeq)',
+    'deriveMessagesAt(events, events.length - 1)',
+  ]),
+  fault('a copied answer passes for one of this log', 'request.ts', ['if (origin !== undefined) {', 'if (false) {']),
 ]
