@@ -1,6 +1,14 @@
-import { type Json, type SessionSeq, type TokenUsage, type Vocabulary, defineEvents } from '@palimpsest/session'
+import {
+  type Json,
+  type Session,
+  type SessionSeq,
+  type TokenUsage,
+  type Vocabulary,
+  defineEvents,
+} from '@palimpsest/session'
 import { z } from 'zod'
 import type { CompactionTrigger } from './contract.ts'
+import { CompactionError } from './errors.ts'
 
 /** Opens the bracket of a compaction and is its lock. The range is named as it was planned. SPEC 7.1. */
 export interface CompactionStart {
@@ -90,3 +98,14 @@ export const compactionEvents: Vocabulary = defineEvents(
   },
   { owner: '@palimpsest/compact' },
 )
+
+/** Throws `CompactionError` `vocabulary/missing` unless the session knows all three. */
+export function requireVocabulary(session: Session): void {
+  for (const [type] of compactionEvents) {
+    if (session.vocabulary.accepts(type)) continue
+    throw new CompactionError(
+      'vocabulary/missing',
+      `session ${session.id} does not know ${type}: create or restore it with coreEvents.extend(compactionEvents)`,
+    )
+  }
+}

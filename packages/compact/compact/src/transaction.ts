@@ -8,8 +8,7 @@ import {
 } from '@palimpsest/session'
 import { type Failure, askForSummary, isFailure, messageOf } from './asking.ts'
 import type { CompactionOutcome, CompactionTrigger, Summarize, Summary } from './contract.ts'
-import { CompactionError } from './errors.ts'
-import { compactionEvents } from './events.ts'
+import { requireVocabulary } from './events.ts'
 import { activeCompaction, endBracket, writeEnds } from './lock.ts'
 import { type RangeEnds, type Span, messagesOf, planSpan, prefixOf, stillStands } from './span.ts'
 
@@ -178,16 +177,6 @@ function fail({ session, compactionId }: Attempt, failure: Failure, replacementS
     error: { code, message },
   })
   return { kind: 'failed', code, message, compactionId }
-}
-
-function requireVocabulary(session: Session): void {
-  for (const [type] of compactionEvents) {
-    if (session.vocabulary.accepts(type)) continue
-    throw new CompactionError(
-      'vocabulary/missing',
-      `session ${session.id} does not know ${type}: create or restore it with coreEvents.extend(compactionEvents)`,
-    )
-  }
 }
 
 function roughTokens(messages: readonly Message[]): number {
