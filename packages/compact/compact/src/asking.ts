@@ -26,6 +26,9 @@ export async function askForSummary(
   request: Omit<SummaryRequest, 'signal'>,
   { signal, timeoutMs }: Patience,
 ): Promise<Summary | Failure> {
+  const aborted: Failure = { code: 'aborted', message: 'the compaction was aborted' }
+  // A listener of `compaction/start` may have aborted.
+  if (signal?.aborted === true) return aborted
   const controller = new AbortController()
   let giveUp: (failure: Failure) => void = () => undefined
   const givenUp = new Promise<Failure>((resolve) => (giveUp = resolve))
@@ -33,7 +36,7 @@ export async function askForSummary(
     controller.abort(signal?.aborted === true ? signal.reason : new Error(failure.message))
     giveUp(failure)
   }
-  const onAbort = (): void => stop({ code: 'aborted', message: 'the compaction was aborted' })
+  const onAbort = (): void => stop(aborted)
   const timer =
     timeoutMs === undefined
       ? undefined
@@ -42,8 +45,6 @@ export async function askForSummary(
           Math.min(timeoutMs, MAX_DELAY_MS),
         )
   signal?.addEventListener('abort', onAbort, { once: true })
-  // A listener of `compaction/start` may have aborted: no event tells of that now.
-  if (signal?.aborted === true) onAbort()
   try {
     return await Promise.race([givenUp, answer(summarize, { ...request, signal: controller.signal })])
   } finally {

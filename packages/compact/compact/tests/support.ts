@@ -74,3 +74,24 @@ export const bare = { trigger: 'manual', measure, frame: (words: string): string
 
 export const typesOf = (session: Session): string[] => session.events.map(({ type }) => type)
 export const nodesOf = (session: Session): readonly number[] => [...session.surface.nodes]
+
+/** A promise and what settles it. */
+export function deferred<Value>(): {
+  readonly promise: Promise<Value>
+  readonly resolve: (value: Value) => void
+  readonly reject: (error: unknown) => void
+} {
+  let settle: readonly [(value: Value) => void, (error: unknown) => void] | undefined
+  const promise = new Promise<Value>((resolve, reject) => (settle = [resolve, reject]))
+  return { promise, resolve: (value) => settle?.[0](value), reject: (error) => settle?.[1](error) }
+}
+
+/** A summariser that answers when told to. */
+export function held(): {
+  readonly summarize: Summarize
+  readonly answer: (text: string) => void
+  readonly fail: (error: unknown) => void
+} {
+  const { promise, resolve, reject } = deferred<{ text: string }>()
+  return { summarize: () => promise, answer: (words) => resolve({ text: words }), fail: reject }
+}
