@@ -108,7 +108,7 @@ function userBlock(part: Part): AnthropicTextBlock | AnthropicImageBlock {
 }
 
 function assistantBlocks(part: AssistantPart): Extract<AnthropicMessage, { role: 'assistant' }>['content'] {
-  if (part.type === 'text') return [part]
+  if (part.type === 'text') return [{ type: part.type, text: part.text }]
   if (part.type === 'call') return [{ type: 'tool_use', id: part.id, name: part.name, input: part.arguments.value }]
   const thinking = thinkingBlock(part.block.text, part.replay)
   return thinking === undefined ? [] : [thinking]

@@ -2,15 +2,16 @@ import type { Message } from '@palimpsest/session'
 import { ProviderMessagesError } from '../errors.ts'
 import { CallIds } from '../shared/call-ids.ts'
 import { joinNeighbours, planConversation } from '../shared/conversation.ts'
-import type { AssistantPart, Part, Turn } from '../shared/conversation.ts'
+import type { Turn } from '../shared/conversation.ts'
 import { Images } from '../shared/images.ts'
-import type { ImageLookup, TextPart } from '../shared/images.ts'
+import type { ImageLookup } from '../shared/images.ts'
 import { jsonBytes } from '../shared/body.ts'
 import type { ExportReport } from '../shared/report.ts'
 import { ToolNames } from '../shared/tool-names.ts'
 import { OPENAI_CHAT_LIMITS, OPENAI_IMAGE_TYPES } from './limits.ts'
 import type { OpenAiChatLimits } from './limits.ts'
-import type { OpenAiChatMessage, OpenAiImagePart, OpenAiText, OpenAiTextPart, OpenAiToolCall } from './wire.ts'
+import { textContent, texts, toolCalls, userContent } from './parts.ts'
+import type { OpenAiChatMessage } from './wire.ts'
 
 export interface OpenAiChatExportOptions {
   /** Names of the tools that the request offers, mapped before those of the history. */
@@ -61,37 +62,13 @@ export function toOpenAiChat(messages: readonly Message[], options: OpenAiChatEx
 function wireMessage(turn: Turn, limits: OpenAiChatLimits): OpenAiChatMessage {
   if (turn.role === 'user') return { role: 'user', content: userContent(turn.parts) }
   if (turn.role === 'result')
-    return { role: 'tool', tool_call_id: turn.callId, content: textContent(turn.parts.filter(isText)) }
-  const calls = turn.parts.flatMap(toolCall)
+    return { role: 'tool', tool_call_id: turn.callId, content: textContent(texts(turn.parts)) }
+  const calls = toolCalls(turn.parts)
   if (calls.length > limits.toolCalls) {
     const what = `an assistant message has ${calls.length} calls, over ${limits.toolCalls}`
     throw new ProviderMessagesError('budget/tool-calls', `${what}: compact that turn`)
   }
-  const texts = turn.parts.filter(isText)
-  const content = texts.length === 0 ? null : textContent(texts)
+  const said = texts(turn.parts)
+  const content = said.length === 0 ? null : textContent(said)
   return calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls }
-}
-
-function isText(part: AssistantPart | Part): part is TextPart {
-  return part.type === 'text'
-}
-
-function toolCall(part: AssistantPart): OpenAiToolCall[] {
-  if (part.type !== 'call') return []
-  return [{ id: part.id, type: 'function', function: { name: part.name, arguments: part.arguments.text } }]
-}
-
-function textContent(parts: readonly TextPart[]): OpenAiText {
-  const [first] = parts
-  return parts.length === 1 && first !== undefined ? first.text : parts
-}
-
-function userContent(parts: readonly Part[]): string | readonly (OpenAiTextPart | OpenAiImagePart)[] {
-  const [first] = parts
-  if (parts.length === 1 && first?.type === 'text') return first.text
-  return parts.map((part) => {
-    return part.type === 'text'
-      ? part
-      : { type: 'image_url', image_url: { url: `data:${part.mediaType};base64,${part.data}` } }
-  })
 }

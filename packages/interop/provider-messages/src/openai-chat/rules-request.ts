@@ -1,6 +1,7 @@
 import { describe, elements, isRecord, member } from '../shared/json-reader.ts'
 import type { Rule, Violation } from '../shared/rule.ts'
 import { OPENAI_IMAGE_TYPES } from './limits.ts'
+import { isReasoningModel, versionWithoutTools } from './models.ts'
 import type { OpenAiChatCheckConfig, OpenAiChatView } from './view.ts'
 
 type OpenAiChatRule = Rule<OpenAiChatView, OpenAiChatCheckConfig>
@@ -32,16 +33,13 @@ const topLevel: OpenAiChatRule = {
   },
 }
 
-const GPT_WITHOUT_TOOLS = /(?:^|\/)gpt-(5\.4|5\.5|5\.6|6)(?![.\d])/
-const REASONING_MODEL = /(?:^|\/)(?:o\d|gpt-(?:[5-9]|\d\d)(?!.*chat))/
-
 const toolsWithReasoning: OpenAiChatRule = {
   id: 'OC10',
   level: 'refuse',
   profile: 'request',
   about: 'gpt-5.4, 5.5, 5.6 and 6 take function tools only with reasoning_effort none; 5.6 wants it said.',
   check({ request, model }) {
-    const version = GPT_WITHOUT_TOOLS.exec(model ?? '')?.[1]
+    const version = versionWithoutTools(model ?? '')
     const hasTools = elements(member(request, 'tools')).some((tool) => member(tool, 'type') === 'function')
     const effort = member(request, 'reasoning_effort')
     if (version === undefined || !hasTools || effort === 'none' || (effort === undefined && version !== '5.6'))
@@ -58,7 +56,7 @@ const reasoningParameters: OpenAiChatRule = {
   profile: 'request',
   about: 'Reasoning models take no max_tokens, stop and logit_bias, and only a temperature of 1.',
   check({ request, model }) {
-    if (!REASONING_MODEL.test(model ?? '')) return []
+    if (!isReasoningModel(model ?? '')) return []
     const refused = ['max_tokens', 'stop', 'logit_bias'].filter((name) => (member(request, name) ?? null) !== null)
     if ((member(request, 'temperature') ?? 1) !== 1) refused.push('temperature')
     return refused.map((path) => ({ rule: 'OC11', path, message: `unsupported parameter: '${path}' with this model` }))

@@ -1,4 +1,4 @@
-import type { Message, ReasoningBlock, ToolResultBlock } from '@palimpsest/session'
+import type { Message, ReasoningBlock, ToolCallBlock, ToolResultBlock } from '@palimpsest/session'
 import { ProviderMessagesError } from '../errors.ts'
 import { callArguments } from './call-arguments.ts'
 import type { CallArguments } from './call-arguments.ts'
@@ -21,14 +21,26 @@ import { isBlank, isWellFormed, toWellFormed } from './unicode.ts'
 
 export type Part = TextPart | ImagePart
 export type AssistantPart =
-  | TextPart
+  | (TextPart & { readonly replay: ReplayEntry })
   | { readonly type: 'reasoning'; readonly block: ReasoningBlock; readonly replay: ReplayEntry }
-  | { readonly type: 'call'; readonly id: string; readonly name: string; readonly arguments: CallArguments }
+  | {
+      readonly type: 'call'
+      readonly id: string
+      readonly name: string
+      readonly arguments: CallArguments
+      readonly replay: ReplayEntry
+    }
+type CallPart = Extract<AssistantPart, { type: 'call' }>
 
 /** One entry in a form that every provider could take: never empty, calls and results paired by ids of this request. */
 export type Turn =
   | { readonly role: 'user'; readonly parts: readonly Part[] }
-  | { readonly role: 'assistant'; readonly parts: readonly AssistantPart[]; readonly isReasoningDropped: boolean }
+  | {
+      readonly role: 'assistant'
+      readonly message: Message
+      readonly parts: readonly AssistantPart[]
+      readonly isReasoningDropped: boolean
+    }
   | { readonly role: 'result'; readonly callId: string; readonly isError: boolean; readonly parts: readonly Part[] }
 
 export interface Conversation {
@@ -123,11 +135,13 @@ class Planner {
     const replay = replayBlocks(message)
     const parts: AssistantPart[] = []
     for (const [position, block] of message.content.entries()) {
-      if (block.type === 'text') parts.push(...this.#text(block.text, message))
-      else if (block.type === 'tool-call') parts.push(this.#call(block.id, block.name, block.arguments, message))
+      const entry = replay[position]
+      if (block.type === 'text')
+        parts.push(...this.#text(block.text, message).map((part) => ({ ...part, replay: entry })))
+      else if (block.type === 'tool-call') parts.push({ ...this.#call(block, message), replay: entry })
       else if (block.type === 'image') this.#moveImage(this.#image(block.attachment, message), message)
       else if (block.type !== 'reasoning') this.#leaveOut(block.type, message)
-      else if (keepsReasoning) parts.push({ type: 'reasoning', block, replay: replay[position] })
+      else if (keepsReasoning) parts.push({ type: 'reasoning', block, replay: entry })
     }
     const isReasoningDropped = !keepsReasoning && message.content.some((block) => block.type === 'reasoning')
     if (isReasoningDropped) this.#note('reasoning/dropped', message)
@@ -139,10 +153,10 @@ class Planner {
       this.#turns.push({ role: 'user', parts: [{ type: 'text', text: OPENING_TEXT }] })
       this.#note('opening/added', message)
     }
-    this.#turns.push({ role: 'assistant', parts, isReasoningDropped })
+    this.#turns.push({ role: 'assistant', message, parts, isReasoningDropped })
   }
 
-  #call(id: string, name: string, raw: string, message: Message): AssistantPart {
+  #call({ id, name, arguments: raw }: ToolCallBlock, message: Message): Omit<CallPart, 'replay'> {
     if (this.#open.has(id)) {
       throw new ProviderMessagesError(
         'messages/duplicate-call',

@@ -15,6 +15,8 @@ export interface OpenAiItem {
   readonly itemId: string
   /** The item's own bytes, without which nobody can take its reasoning back. */
   readonly encryptedContent: string | undefined
+  /** What a text of the item is to its turn. */
+  readonly phase: 'commentary' | 'final_answer' | undefined
 }
 
 /** The `replayState.blocks` of a model's message: one entry per content block, none where there are no such. SPEC 2.4. */
@@ -60,14 +62,19 @@ function plainSeal(entry: ReplayEntry): AnthropicSeal | undefined {
   return type === 'redacted_thinking' && isSeal(data) ? { type, data } : undefined
 }
 
-/** `providerMetadata.openai` or `.azure` of a block: its `itemId` and `reasoningEncryptedContent`. */
+/** `providerMetadata.openai` or `.azure` of a block: its `itemId`, `reasoningEncryptedContent` and `phase`. */
 export function openAiItem(entry: ReplayEntry): OpenAiItem | undefined {
   const metadata = member(entry, 'providerMetadata')
   const own = member(metadata, 'openai') ?? member(metadata, 'azure')
   const itemId = member(own, 'itemId')
   if (!isSeal(itemId)) return undefined
   const encrypted = member(own, 'reasoningEncryptedContent')
-  return { itemId, encryptedContent: isSeal(encrypted) ? encrypted : undefined }
+  const phase = member(own, 'phase')
+  return {
+    itemId,
+    encryptedContent: isSeal(encrypted) ? encrypted : undefined,
+    phase: phase === 'commentary' || phase === 'final_answer' ? phase : undefined,
+  }
 }
 
 /** A seal goes back byte for byte, so one that is no valid JSON text is none. */
