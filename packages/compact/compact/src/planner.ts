@@ -1,4 +1,9 @@
-import type { SessionSeq, ToolCallId } from '@palimpsest/session'
+import type { Message, Session, SessionSeq, ToolCallId } from '@palimpsest/session'
+import { balancedBefore } from './boundaries.ts'
+import { type Budget, isWithin } from './budget.ts'
+import { type Size, sumSizes } from './estimate.ts'
+import type { TokenMeter } from './meter.ts'
+import { isSummary, openTail } from './pinned.ts'
 
 /** A range of surface entries that a summary may stand for: balanced, and past the protected head. */
 export interface CompactionRange {
@@ -22,3 +27,147 @@ export type PlanRefusal =
 export type CompactionPlan =
   | { readonly kind: 'range'; readonly range: CompactionRange }
   | { readonly kind: 'none'; readonly refusal: PlanRefusal }
+
+export interface PlanOptions {
+  /** Above it a compaction is wanted. */
+  readonly budget: Budget
+  /** Tokens at the end of the surface that stay; so does the last entry, unless this is 0. */
+  readonly keepRecentTokens: number
+  /** Turns at the end that stay whole, as long as the target can be reached without them. */
+  readonly keepRecentTurns?: number
+  /** What to come down to, where more than `keepRecentTokens` can stay. As little as may stay unless given. */
+  readonly target?: Budget
+  /** Plan also below the budget, and give up recent entries, all but the last step, where the target is out of reach. */
+  readonly force?: boolean
+  /** Messages that the next request adds. */
+  readonly pending?: readonly Message[]
+  /** Tokens that a summary is taken to cost. Default: a twentieth of the budget, at most 2,000. */
+  readonly summaryTokens?: number
+}
+
+/**
+ * Plans what a summary should stand for: from right after the system head, earlier summaries included, up to a balanced
+ * boundary. Of the cuts that reach the target it takes one that keeps much, a turn's start before the middle of a turn. No range
+ * covers the head, cuts a call from its result, or reaches into what an open call pins. Writes nothing. SPEC 7.1.
+ */
+export function planCompaction(session: Session, meter: TokenMeter, options: PlanOptions): CompactionPlan {
+  const { budget, force = false } = options
+  const usage = meter.usage(options.pending)
+  if (!force && isWithin(usage, budget)) {
+    return none({ reason: 'below-threshold', tokens: usage.tokens, budget: budget.tokens })
+  }
+  const open = openTail(session)
+  const cuts = cutsOf(session, meter, open.position, options)
+  const [first] = cuts
+  const limits = limitsOf(session, meter, options)
+  const last = limits.map((limit) => cuts.findLast(({ position }) => position <= limit))
+  const reached = last.find((cut) => cut?.reachesTarget)
+  const useful = last.filter((cut) => cut?.gains)
+  const chosen = reached ?? (options.target === undefined ? useful[0] : useful.at(-1))
+  if (first === undefined || chosen?.gains !== true) {
+    return none(open.calls.length > 0 ? { reason: 'blocked', blockedBy: open.calls } : { reason: 'nothing-to-gain' })
+  }
+  return { kind: 'range', range: rangeBefore(session, meter, preferred(cuts, chosen)) }
+}
+
+/** A place where the range may end: right before the entry at `position`. */
+interface Cut {
+  readonly position: number
+  readonly isTurnStart: boolean
+  /** Of the range before it. */
+  readonly tokens: number
+  readonly reachesTarget: boolean
+  /** The range is worth a summary. */
+  readonly gains: boolean
+}
+
+function none(refusal: PlanRefusal): CompactionPlan {
+  return { kind: 'none', refusal }
+}
+
+/** All balanced cuts behind the head and before `end`, in surface order. */
+function cutsOf(session: Session, meter: TokenMeter, end: number, options: PlanOptions): readonly Cut[] {
+  const { nodes } = session.surface
+  const { budget, target, pending = [] } = options
+  const summaryTokens = options.summaryTokens ?? Math.min(2000, Math.floor(budget.tokens / 20))
+  const sizes = nodes.map((seq) => meter.entry(seq))
+  const whole = sumSizes([...sizes, meter.fixed(), meter.measure(pending)])
+  // Where the provider counts more than we do, what we estimate to be left is that much larger too.
+  const scale = Math.max(1, meter.usage(pending).tokens / Math.max(1, whole.tokens))
+  const reaches = (range: Size): boolean => {
+    const tokens = (whole.tokens - range.tokens + summaryTokens) * scale
+    const left = { tokens, bytes: whole.bytes - range.bytes, images: whole.images - range.images }
+    return target !== undefined && isWithin(left, target)
+  }
+  const start = startOf(session)
+  const cuts: Cut[] = []
+  let range: Size = { tokens: 0, bytes: 0, images: 0 }
+  for (let position = start; position <= end; position += 1) {
+    const entry = nodes[position]
+    if (position > start && (entry === undefined || balancedBefore(session, entry))) {
+      const isOnlySummary = position === start + 1 && isSummary(session.eventAt(nodes[start] as SessionSeq))
+      cuts.push({
+        position,
+        isTurnStart: entry === undefined || isTurnStart(session, entry),
+        tokens: range.tokens,
+        reachesTarget: reaches(range),
+        gains: !isOnlySummary && range.tokens > summaryTokens,
+      })
+    }
+    const size = sizes[position]
+    if (size !== undefined) range = sumSizes([range, size])
+  }
+  return cuts
+}
+
+function startOf(session: Session): number {
+  const [head] = session.surface.nodes
+  return head !== undefined && session.eventAt(head)?.type === 'system/message' ? 1 : 0
+}
+
+function isTurnStart(session: Session, seq: SessionSeq): boolean {
+  const event = session.eventAt(seq)
+  return event?.type === 'user/message' && event.data.source.kind !== 'plugin'
+}
+
+/** The last positions that a range may end before, the most wanted first. */
+function limitsOf(session: Session, meter: TokenMeter, options: PlanOptions): readonly number[] {
+  const { keepRecentTokens, keepRecentTurns = 0, force = false } = options
+  const { nodes } = session.surface
+  const last = keepRecentTokens === 0 ? nodes.length : nodes.length - 1
+  let byTokens = nodes.length
+  for (let kept = 0; byTokens > 0; byTokens -= 1) {
+    kept += meter.entry(nodes[byTokens - 1] as SessionSeq).tokens
+    if (kept > keepRecentTokens) break
+  }
+  byTokens = Math.min(byTokens, last)
+  const turns = keepRecentTurns === 0 ? [] : nodes.flatMap((seq, at) => (isTurnStart(session, seq) ? [at] : []))
+  const byTurns = turns.at(-keepRecentTurns)
+  return [
+    ...(byTurns !== undefined && byTurns < byTokens ? [byTurns] : []),
+    byTokens,
+    ...(force && byTokens < last ? [last] : []),
+  ]
+}
+
+/**
+ * Of the cuts up to `latest`: the first that reaches the target, or a turn's start behind it. Where none does, the latest,
+ * or a turn's start before it that covers at least half as much.
+ */
+function preferred(cuts: readonly Cut[], latest: Cut): Cut {
+  const allowed = cuts.filter(({ position, gains }) => gains && position <= latest.position)
+  const reaching = allowed.filter(({ reachesTarget }) => reachesTarget)
+  if (reaching.length > 0) return reaching.find(({ isTurnStart }) => isTurnStart) ?? reaching[0] ?? latest
+  return allowed.findLast(({ isTurnStart, tokens }) => isTurnStart && tokens * 2 >= latest.tokens) ?? latest
+}
+
+function rangeBefore(session: Session, meter: TokenMeter, { position }: Cut): CompactionRange {
+  const seqs = session.surface.nodes.slice(startOf(session), position)
+  return {
+    // A cut has at least one entry before it.
+    startSeq: seqs[0] as SessionSeq,
+    endSeq: seqs.at(-1) as SessionSeq,
+    seqs,
+    tokens: sumSizes(seqs.map((seq) => meter.entry(seq))).tokens,
+  }
+}
