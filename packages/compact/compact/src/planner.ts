@@ -61,7 +61,7 @@ export function planCompaction(session: Session, meter: TokenMeter, options: Pla
   const [first] = cuts
   const limits = limitsOf(session, meter, options)
   const last = limits.map((limit) => cuts.findLast(({ position }) => position <= limit))
-  const reached = last.find((cut) => cut?.reachesTarget)
+  const reached = last.find((cut) => cut?.gains === true && cut.reachesTarget)
   const useful = last.filter((cut) => cut?.gains)
   const chosen = reached ?? (options.target === undefined ? useful[0] : useful.at(-1))
   if (first === undefined || chosen?.gains !== true) {
