@@ -1,1 +1,12 @@
-export {}
+export { WorkspaceContextError } from './errors.ts'
+export type { WorkspaceContextErrorCode } from './errors.ts'
+export type { InstructionFile } from './content.ts'
+export { diskFiles } from './files.ts'
+export type { FilePort, FileRead } from './files.ts'
+export type { ContextHost, PreStep, SettledCall } from './hooks.ts'
+export { planContext } from './plan.ts'
+export type { ContextBudget, ContextPlan, ContextState, LiveMessage, PlannedMessage } from './plan.ts'
+export { recordsOf } from './records.ts'
+export type { FileRecord, LeftOutReason } from './records.ts'
+export { defaultFileNames, workspaceContext } from './workspace-context.ts'
+export type { WorkspaceContext, WorkspaceContextOptions } from './workspace-context.ts'
