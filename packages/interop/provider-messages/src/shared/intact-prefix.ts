@@ -1,4 +1,4 @@
-import { deriveEventMessage, jsonEqual } from '@palimpsest/session'
+import { copiedFrom, deriveEventMessage, jsonEqual } from '@palimpsest/session'
 import type { Json, RequestHeader, SessionEvent, SessionSeq } from '@palimpsest/session'
 
 /** What is read of a session: a `Session` is one. */
@@ -10,46 +10,112 @@ export interface SurfacedLog {
 /**
  * How many of the leading derived messages stand on an intact prefix, so that their signed reasoning may go back.
  * An assistant's prefix is intact when every surface entry before it has a lower seq and the header in force is equal to
- * the one of its request. The first assistant with reasoning whose prefix is broken ends the count. SPEC 8.
+ * the one of its request; that of a copy is unknown. The first assistant with reasoning whose prefix is broken ends the
+ * count. What was read of a session is kept while the session is: a call reads what is new, and the surface again only
+ * after a replacement or a changed header. SPEC 8.
  */
 export function intactThrough(session: SurfacedLog): number {
   const { events } = session
-  const headers = new HeadersInForce(events)
-  const current = headers.at(events.length)
-  let highest = -1
-  let count = 0
-  for (const seq of session.surface.nodes) {
-    const event = events[seq]
-    if (event === undefined) break
-    if (event.type === 'assistant/message' && event.data.message.content.some((block) => block.type === 'reasoning')) {
-      const asked = headers.at(event.data.requestSeq ?? seq)
-      if (highest > seq || !jsonEqual(asHeaderJson(asked), asHeaderJson(current))) break
-    }
-    highest = Math.max(highest, seq)
-    if (deriveEventMessage(event) !== null) count += 1
+  let prefix = PREFIXES.get(session)
+  if (prefix?.isOf(events) !== true) {
+    prefix = new IntactPrefix()
+    PREFIXES.set(session, prefix)
   }
-  return count
+  return prefix.through(events, session.surface.nodes)
 }
 
-/** The request headers of a log, found by seq. */
+const PREFIXES = new WeakMap<SurfacedLog, IntactPrefix>()
+
+/** The fold behind `intactThrough`, kept up with one log. */
+class IntactPrefix {
+  readonly #headers = new HeadersInForce()
+  #read = 0
+  #lastRead: SessionEvent | undefined
+  /** Number of the header that the counted entries were held against. */
+  #current = NO_HEADER
+  /** Surface entries counted so far, and the highest seq of them. */
+  #nodes = 0
+  #highest = -1
+  #count = 0
+  #isBroken = false
+
+  /** Whether the log begins with what was read before. */
+  isOf(events: readonly SessionEvent[]): boolean {
+    return this.#read <= events.length && (this.#read === 0 || events[this.#read - 1] === this.#lastRead)
+  }
+
+  through(events: readonly SessionEvent[], nodes: readonly SessionSeq[]): number {
+    const hasReplaced = this.#readNew(events)
+    const current = this.#headers.at(events.length)
+    if (hasReplaced || current !== this.#current) this.#restart(current)
+    while (!this.#isBroken && this.#nodes < nodes.length) {
+      const event = events[nodes[this.#nodes] ?? -1]
+      if (event === undefined) break
+      this.#take(event)
+    }
+    return this.#count
+  }
+
+  /** Reads the new events; answers whether one of them replaced surface entries. */
+  #readNew(events: readonly SessionEvent[]): boolean {
+    let hasReplaced = false
+    for (; this.#read < events.length; this.#read += 1) {
+      const event = events[this.#read]
+      if (event === undefined) continue
+      this.#lastRead = event
+      if (event.type === 'request/header') this.#headers.add(event.seq, event.data.header)
+      if (typeof event.surfaceOp === 'object') hasReplaced = true
+    }
+    return hasReplaced
+  }
+
+  #restart(current: number): void {
+    this.#current = current
+    this.#nodes = 0
+    this.#highest = -1
+    this.#count = 0
+    this.#isBroken = false
+  }
+
+  #take(event: SessionEvent): void {
+    const { seq } = event
+    if (event.type === 'assistant/message' && event.data.message.content.some((block) => block.type === 'reasoning')) {
+      const asked = this.#headers.at(event.data.requestSeq ?? seq)
+      this.#isBroken = this.#highest > seq || asked !== this.#current || copiedFrom(event) !== undefined
+      if (this.#isBroken) return
+    }
+    this.#highest = Math.max(this.#highest, seq)
+    if (deriveEventMessage(event) !== null) this.#count += 1
+    this.#nodes += 1
+  }
+}
+
+const NO_HEADER = -1
+
+/** The request headers of a log, found by seq; equal ones have one number. */
 class HeadersInForce {
   readonly #seqs: number[] = []
-  readonly #headers: RequestHeader[] = []
+  readonly #numbers: number[] = []
+  readonly #distinct: RequestHeader[] = []
 
-  constructor(events: readonly SessionEvent[]) {
-    for (const event of events) {
-      if (event.type !== 'request/header') continue
-      this.#seqs.push(event.seq)
-      this.#headers.push(event.data.header)
+  add(seq: number, header: RequestHeader): void {
+    const json = header as unknown as Json
+    // The latest first: a header mostly comes back from the one before.
+    let number = this.#distinct.findLastIndex((known) => jsonEqual(known as unknown as Json, json))
+    if (number < 0) number = this.#distinct.push(header) - 1
+    this.#seqs.push(seq)
+    this.#numbers.push(number)
+  }
+
+  /** The number of the header in force right before `seq`. */
+  at(seq: number): number {
+    let low = 0
+    let high = this.#seqs.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#seqs[middle] ?? Infinity) < seq) low = middle + 1
+      else high = middle
     }
+    return this.#numbers[low - 1] ?? NO_HEADER
   }
-
-  /** The header in force right before `seq`. */
-  at(seq: number): RequestHeader | undefined {
-    return this.#headers[this.#seqs.findLastIndex((candidate) => candidate < seq)]
-  }
-}
-
-function asHeaderJson(header: RequestHeader | undefined): Json | undefined {
-  return header as Json | undefined
 }

@@ -1,0 +1,97 @@
+import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider'
+import type { AttachmentRef, ContentBlock, Json, Message, RequestHeader } from '@palimpsest/session'
+import type { ImageLookup } from '../shared/images.ts'
+import { intactThrough } from '../shared/intact-prefix.ts'
+import type { SurfacedLog } from '../shared/intact-prefix.ts'
+import { isRecord, member } from '../shared/json-reader.ts'
+import { classifyError } from './classify-error.ts'
+import type { FailureKind } from './classify-error.ts'
+import { toLanguageModelPrompt } from './export.ts'
+import type { RequestProviderOptions } from './request-options.ts'
+import type { LanguageModelLimits } from './target.ts'
+
+export interface LanguageModelAdapterOptions {
+  /** Where the bytes of images are; an attachment store of a persistence is one. */
+  readonly attachments?: { get(ref: AttachmentRef): Promise<Uint8Array | undefined> } | undefined
+  /** Bytes at hand, asked before `attachments`. */
+  readonly image?: ImageLookup | undefined
+  /** Sizes other than those of the model's provider. */
+  readonly limits?: Partial<LanguageModelLimits> | undefined
+}
+
+/** What a request is made of. `PromptRequest` of `@palimpsest/agent-loop` is one. */
+export interface LanguageModelRequest {
+  readonly session: SurfacedLog
+  readonly header: RequestHeader
+  readonly messages: readonly Message[]
+}
+
+/** What a loop must know of a provider. It fits `ModelAdapter` of `@palimpsest/agent-loop`. */
+export interface LanguageModelAdapter {
+  /**
+   * Writes the request's messages for the model that the header names. Rejects with `ProviderMessagesError` on a list
+   * that no session derives and on one that is over budget, and with whatever reading an attachment throws.
+   */
+  toPrompt(request: LanguageModelRequest): Promise<{
+    readonly prompt: LanguageModelV4Prompt
+    readonly providerOptions?: SharedV4ProviderOptions
+    readonly toolNames: ReadonlyMap<string, string>
+  }>
+  classifyError(error: unknown): FailureKind | undefined
+}
+
+/** The adapter between sessions and the published `@ai-sdk/*` packages. SPEC 7.4, 8. */
+export function languageModelAdapter(options: LanguageModelAdapterOptions = {}): LanguageModelAdapter {
+  return {
+    async toPrompt({ session, header, messages }) {
+      // Before the first wait: the log may go on while attachments are read.
+      const through = intactThrough(session)
+      const image = await imageLookup(messages, options)
+      const { config, tools = [] } = header
+      const { prompt, providerOptions, toolNames } = toLanguageModelPrompt(messages, {
+        provider: config.provider,
+        model: config.model,
+        providerOptions: asProviderOptions(config['providerOptions']),
+        reasoningEffort: config.reasoningEffort,
+        intactThrough: through,
+        tools: tools.flatMap(nameOf),
+        image,
+        limits: options.limits,
+      })
+      return { prompt, toolNames, ...(providerOptions === undefined ? {} : { providerOptions }) }
+    },
+    classifyError,
+  }
+}
+
+/** A lookup of everything that the messages cite, with the bytes read. */
+async function imageLookup(
+  messages: readonly Message[],
+  { attachments, image }: LanguageModelAdapterOptions,
+): Promise<ImageLookup | undefined> {
+  if (attachments === undefined) return image
+  const found = new Map<string, Uint8Array | string | undefined>()
+  const missing: AttachmentRef[] = []
+  for (const ref of messages.flatMap((message) => message.content.flatMap(citedBy))) {
+    if (found.has(ref.attachmentId)) continue
+    const bytes = image?.(ref)
+    found.set(ref.attachmentId, bytes)
+    if (bytes === undefined) missing.push(ref)
+  }
+  await Promise.all(missing.map(async (ref) => found.set(ref.attachmentId, await attachments.get(ref))))
+  return (ref) => found.get(ref.attachmentId)
+}
+
+function citedBy(block: ContentBlock): AttachmentRef[] {
+  if (block.type === 'image') return [block.attachment]
+  return block.type === 'tool-result' ? block.content.flatMap(citedBy) : []
+}
+
+function nameOf(tool: Json): string[] {
+  const name = member(tool, 'name')
+  return typeof name === 'string' ? [name] : []
+}
+
+function asProviderOptions(value: Json | undefined): RequestProviderOptions | undefined {
+  return isRecord(value) ? (value as RequestProviderOptions) : undefined
+}
