@@ -61,7 +61,7 @@ describe('balancedBefore and balancedAfter', () => {
           expectRecount(session)
         }
       }),
-      runs(60),
+      runs(25),
     )
   })
 })

@@ -33,7 +33,7 @@ export const runs = (few: number): { numRuns: number; seed: number } => ({
 export function grow(session: Session, commands: readonly Command[]): void {
   for (const command of commands) {
     if (command.kind !== 'append') continue
-    const { type, data, intent } = candidateFor(command.step, new ReferenceSession(session.events as ReferenceEvent[]))
+    const { type, data, intent } = candidateFor(command.step, new ReferenceSession(session.events))
     try {
       add(session, type, data as object, intent)
     } catch (error) {

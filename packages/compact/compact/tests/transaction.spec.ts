@@ -1,5 +1,5 @@
 import { type CompactionFailureCode, type Summarize, activeCompaction, runCompaction } from '@palimpsest/compact'
-import { Session, coreEvents } from '@palimpsest/session'
+import { type Session, coreEvents } from '@palimpsest/session'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   add,
@@ -180,7 +180,7 @@ describe('a summariser', () => {
       },
     ],
     ['summarizer-failed', 'rejects', () => Promise.reject(new Error('overloaded'))],
-    ['summarizer-failed', 'throws what is no error', () => Promise.reject('overloaded' as unknown as Error)],
+    ['summarizer-failed', 'throws what is no error', () => Promise.reject('overloaded')],
     ['summarizer-failed', 'gives no answer', () => undefined as never],
     ['summarizer-failed', 'gives no text', () => ({ text: 7 }) as never],
     ['summarizer-failed', 'has no name for its model', () => ({ text: 'S', model: '' })],

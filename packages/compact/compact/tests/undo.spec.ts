@@ -1,6 +1,6 @@
 import { CompactionError, activeCompaction, runCompaction, undoCompaction } from '@palimpsest/compact'
 import { Session, SessionStore, copiedFrom, interruptedTurnClosers, reconstructRequest } from '@palimpsest/session'
-import { assistantData, resultData, text } from '@palimpsest/testkit'
+import { assistantData, type resultData, text } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import { violations } from './providers.ts'
 import {

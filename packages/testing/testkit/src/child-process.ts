@@ -15,13 +15,15 @@ export interface ChildProgram {
 }
 
 /** Native addons find their binaries beside their own files, so they stay where they are. */
-function keepInPlace(names: readonly string[], from: string): Plugin {
-  const resolve = createRequire(from).resolve
+function keepInPlace(names: readonly string[]): Plugin {
   return {
     name: 'keep-in-place',
     setup(context) {
       for (const name of names) {
-        context.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: resolve(name), external: true }))
+        context.onResolve({ filter: new RegExp(`^${name}$`) }, ({ importer }) => ({
+          path: createRequire(importer).resolve(name),
+          external: true,
+        }))
       }
     },
   }
@@ -29,7 +31,7 @@ function keepInPlace(names: readonly string[], from: string): Plugin {
 
 /**
  * Bundles `entry` (an absolute path) and the workspace sources that it imports. `native` lists the packages to load
- * from where `entry` would find them.
+ * from where the module that imports them would find them.
  */
 export async function bundleChild(entry: string, native: readonly string[] = []): Promise<ChildProgram> {
   // Loaded here because most users of the testkit bundle nothing.
@@ -44,7 +46,7 @@ export async function bundleChild(entry: string, native: readonly string[] = [])
     format: 'esm',
     target: 'node20',
     conditions: ['@palimpsest/source', 'module'],
-    plugins: [keepInPlace(native, entry)],
+    plugins: [keepInPlace(native)],
     sourcemap: 'inline',
     logLevel: 'silent',
   })

@@ -1,0 +1,3 @@
+import { describeLaws } from './laws.ts'
+
+describeLaws(20)

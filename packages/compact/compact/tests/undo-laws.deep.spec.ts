@@ -1,0 +1,3 @@
+import { describeUndoLaws } from './undo-laws.ts'
+
+describeUndoLaws(20)
