@@ -1,1 +1,12 @@
-export {}
+export { basicCompaction } from './basic-compaction.ts'
+export type { AutomaticOptions, BasicCompaction, CompactionPreview } from './basic-compaction.ts'
+export { CompactBasicError } from './errors.ts'
+export type { CompactBasicErrorCode } from './errors.ts'
+export { extractSummarizer } from './extract-summarizer.ts'
+export type { ExtractSummarizerOptions } from './extract-summarizer.ts'
+export { frameSummary, unframeSummary } from './frame.ts'
+export type { CompactableLoop, FailedRequest, PreStep } from './loop-hooks.ts'
+export { DEFAULT_INSTRUCTIONS, modelSummarizer } from './model-summarizer.ts'
+export type { ModelSummarizerOptions, PromptAdapter, SummaryModel } from './model-summarizer.ts'
+export type { BasicCompactionOptions, BudgetOptions } from './options.ts'
+export { renderTranscript } from './transcript.ts'
