@@ -1,7 +1,7 @@
 import { sentPart } from '../shared/body.ts'
-import { describe, elements, isRecord, member } from '../shared/json-reader.ts'
+import { describe, elements, isRecord, member, parsed } from '../shared/json-reader.ts'
+import { loneSurrogates } from '../shared/lone-surrogates.ts'
 import type { Rule, Violation } from '../shared/rule.ts'
-import { isWellFormed, toWellFormed, walkStrings } from '../shared/unicode.ts'
 import type { MessageView, OpenAiChatCheckConfig, OpenAiChatView } from './view.ts'
 
 type OpenAiChatRule = Rule<OpenAiChatView, OpenAiChatCheckConfig>
@@ -13,20 +13,26 @@ const shape: OpenAiChatRule = {
   profile: 'transcript',
   about: 'The body has the shape of a Chat Completions request: what no other rule names but the schema would refuse.',
   check(view, config) {
-    const at: At = (path, message) => ({ rule: 'OC0', path, message })
-    if (!isRecord(view.request)) return [at('', `the request is ${describe(view.request)}, not an object`)]
-    const messages = member(view.request, 'messages')
-    if (messages === undefined && config.profile === 'request') return []
-    if (!Array.isArray(messages)) return [at('messages', `messages is ${describe(messages)}, not an array`)]
-    const found: Violation[] = []
-    if (config.profile === 'request' && view.bytes() === undefined) found.push(at('', 'the request is no JSON value'))
-    for (const [index, value] of elements(messages).entries()) {
-      const path = `messages.${index}`
-      if (!isRecord(value)) found.push(at(path, `the message is ${describe(value)}, not an object`))
-      else if (typeof member(value, 'role') !== 'string') found.push(at(`${path}.role`, 'a message needs a role'))
-    }
-    return [...found, ...view.messages.flatMap((message) => messageShape(message, at))]
+    if (member(view.request, 'messages') === undefined && isRecord(view.request) && config.profile === 'request')
+      return []
+    return [...bodyShape('OC0', view, config), ...view.messages.flatMap(partTypes)]
   },
+}
+
+/** What the schema of any chat-shaped API refuses: of the body, its messages, their parts and calls. */
+export function bodyShape(rule: string, view: OpenAiChatView, config: OpenAiChatCheckConfig): Violation[] {
+  const at: At = (path, message) => ({ rule, path, message })
+  if (!isRecord(view.request)) return [at('', `the request is ${describe(view.request)}, not an object`)]
+  const messages = member(view.request, 'messages')
+  if (!Array.isArray(messages)) return [at('messages', `messages is ${describe(messages)}, not an array`)]
+  const found: Violation[] = []
+  if (config.profile === 'request' && view.bytes() === undefined) found.push(at('', 'the request is no JSON value'))
+  for (const [index, value] of elements(messages).entries()) {
+    const path = `messages.${index}`
+    if (!isRecord(value)) found.push(at(path, `the message is ${describe(value)}, not an object`))
+    else if (typeof member(value, 'role') !== 'string') found.push(at(`${path}.role`, 'a message needs a role'))
+  }
+  return [...found, ...view.messages.flatMap((message) => messageShape(message, at))]
 }
 
 const PARTS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -37,15 +43,18 @@ const PARTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['developer', ['text']],
 ])
 
+function partTypes({ role, parts }: MessageView): Violation[] {
+  return parts
+    .filter((part) => PARTS.get(role)?.includes(part.type) === false)
+    .map(({ path, type }) => ({ rule: 'OC0', path, message: `a ${role} message takes no ${describe(type)} part` }))
+}
+
 function messageShape({ path, role, value, parts }: MessageView, at: At): Violation[] {
   const found: Violation[] = []
-  const takes = PARTS.get(role)
   const content = elements(member(value, 'content'))
   if (parts.length < content.length) found.push(at(`${path}.content`, 'a content part is an object with a type'))
   for (const part of parts) {
-    if (takes?.includes(part.type) === false)
-      found.push(at(part.path, `a ${role} message takes no ${describe(part.type)} part`))
-    else if (part.type === 'text' && typeof member(part.value, 'text') !== 'string') {
+    if (part.type === 'text' && typeof member(part.value, 'text') !== 'string') {
       found.push(at(`${part.path}.text`, 'a text part needs a string here'))
     } else if (part.type === 'image_url' && typeof member(member(part.value, 'image_url'), 'url') !== 'string') {
       found.push(at(`${part.path}.image_url`, 'an image_url part needs a url'))
@@ -70,15 +79,18 @@ function callShape(call: unknown, path: string, at: At): Violation[] {
 
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
 
-const roles: OpenAiChatRule = {
-  id: 'OC2',
-  level: 'refuse',
-  profile: 'transcript',
-  about: `Roles are ${ROLES.join(', ')}; their order is free.`,
-  check: (view) =>
-    view.messages
-      .filter((message) => !ROLES.includes(message.role))
-      .map(({ path, role }) => ({ rule: 'OC2', path: `${path}.role`, message: `invalid value: ${describe(role)}` })),
+/** The rule that messages have one of these roles. */
+export function rolesRule(id: string, roles: readonly string[]): OpenAiChatRule {
+  return {
+    id,
+    level: 'refuse',
+    profile: 'transcript',
+    about: `Roles are ${roles.join(', ')}; their order is free.`,
+    check: (view) =>
+      view.messages
+        .filter((message) => !roles.includes(message.role))
+        .map(({ path, role }) => ({ rule: id, path: `${path}.role`, message: `invalid value: ${describe(role)}` })),
+  }
 }
 
 const CONTENT_OPTIONAL_WITH = ['tool_calls', 'function_call', 'refusal', 'audio']
@@ -104,30 +116,13 @@ const wellFormed: OpenAiChatRule = {
   level: 'portable',
   profile: 'transcript',
   about: 'No string and no key has a lone surrogate, call arguments included once they are parsed.',
-  check(view, config) {
-    const found: Violation[] = []
-    const judge = (value: unknown, root: string): void =>
-      walkStrings(value, root, (text, path) => {
-        if (isWellFormed(text)) return
-        const message = 'a surrogate stands alone: the body is not valid JSON for strict parsers'
-        found.push({ rule: 'OC14', path: toWellFormed(path.replace(/^\./, '')), message })
-      })
-    judge(sentPart(view.request, config.profile), '')
-    for (const { path, arguments: text } of view.messages.flatMap((message) => message.calls)) {
-      judge(parsed(text), `${path}.function.arguments`)
-    }
-    return found
-  },
-}
-
-/** The value of a JSON text; `undefined` when the text is none. */
-export function parsed(text: unknown): unknown {
-  try {
-    return typeof text === 'string' ? (JSON.parse(text) as unknown) : undefined
-  } catch {
-    return undefined
-  }
+  check: (view, config) => [
+    ...loneSurrogates('OC14', sentPart(view.request, config.profile), ''),
+    ...view.messages
+      .flatMap((message) => message.calls)
+      .flatMap((call) => loneSurrogates('OC14', parsed(call.arguments), `${call.path}.function.arguments`)),
+  ],
 }
 
 /** Rules on the shape of messages and on text. */
-export const shapeRules: readonly OpenAiChatRule[] = [shape, roles, content, wellFormed]
+export const shapeRules: readonly OpenAiChatRule[] = [shape, rolesRule('OC2', ROLES), content, wellFormed]

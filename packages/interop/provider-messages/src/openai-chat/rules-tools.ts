@@ -1,6 +1,5 @@
-import { describe, elements, isRecord, member } from '../shared/json-reader.ts'
+import { describe, elements, isRecord, member, parsed } from '../shared/json-reader.ts'
 import type { Rule, Violation } from '../shared/rule.ts'
-import { parsed } from './rules-shape.ts'
 import { answeredId } from './view.ts'
 import type { OpenAiChatCheckConfig, OpenAiChatView } from './view.ts'
 
@@ -25,7 +24,7 @@ const callCount: OpenAiChatRule = {
   },
 }
 
-const callsAnswered: OpenAiChatRule = {
+export const callsAnswered: OpenAiChatRule = {
   id: 'OC5',
   level: 'refuse',
   profile: 'transcript',
@@ -42,7 +41,7 @@ const callsAnswered: OpenAiChatRule = {
     }),
 }
 
-const resultsAsked: OpenAiChatRule = {
+export const resultsAsked: OpenAiChatRule = {
   id: 'OC6',
   level: 'refuse',
   profile: 'transcript',
@@ -74,7 +73,7 @@ const callIdLength: OpenAiChatRule = {
       })),
 }
 
-const toolNames: OpenAiChatRule = {
+export const toolNames: OpenAiChatRule = {
   id: 'OC8',
   level: 'refuse',
   profile: 'transcript',
@@ -92,7 +91,7 @@ const toolNames: OpenAiChatRule = {
   },
 }
 
-const soundCalls: OpenAiChatRule = {
+export const soundCalls: OpenAiChatRule = {
   id: 'OC9',
   level: 'portable',
   profile: 'transcript',

@@ -12,8 +12,10 @@ export function jsonBytes(value: unknown): number | undefined {
   }
 }
 
+const SENT = ['system', 'instructions', 'tools', 'messages', 'input']
+
 /** What is judged as text of a request: all of it; in the `transcript` profile not the report that an export carries. */
 export function sentPart(request: unknown, profile: Profile): unknown {
   if (profile === 'request') return request
-  return { system: member(request, 'system'), tools: member(request, 'tools'), messages: member(request, 'messages') }
+  return Object.fromEntries(SENT.map((name) => [name, member(request, name)]))
 }

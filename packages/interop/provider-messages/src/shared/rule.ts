@@ -41,6 +41,17 @@ export interface UnjudgedRule {
   readonly reason: string
 }
 
+/** The same rule under the number that another provider gives it. */
+export function renamed<View, Config extends CheckConfig>(
+  rule: Rule<View, Config>,
+  name: Pick<Rule<View, Config>, 'id'> & Partial<Pick<Rule<View, Config>, 'level' | 'about'>>,
+): Rule<View, Config> {
+  const check = (view: View, config: Config): readonly Violation[] => {
+    return rule.check(view, config).map((violation) => ({ ...violation, rule: name.id }))
+  }
+  return { ...rule, ...name, check }
+}
+
 /** Everything that the rules in force find wrong, in the order of the rules. */
 export function applyRules<View, Config extends CheckConfig>(
   rules: readonly Rule<View, Config>[],

@@ -12,18 +12,21 @@ export interface ToolName {
  */
 export class ToolNames {
   readonly #limit: number
+  readonly #isReserved: (name: string) => boolean
   readonly #wires = new Map<string, string>()
   readonly #taken = new Set<string>()
 
-  constructor(limit: number) {
+  /** A reserved name does not fit, whatever its characters. */
+  constructor(limit: number, isReserved: (name: string) => boolean = () => false) {
     this.#limit = limit
+    this.#isReserved = isReserved
   }
 
   wire(name: string): string {
     const known = this.#wires.get(name)
     if (known !== undefined) return known
     const plain = name.replace(OUTSIDE, '_')
-    const fits = plain === name && name !== '' && name.length <= this.#limit
+    const fits = plain === name && name !== '' && name.length <= this.#limit && !this.#isReserved(name)
     let wire = fits ? name : this.#digested(name, plain, '')
     // Only a name that imitates the digest of another one gets here.
     for (let copy = 2; this.#taken.has(wire); copy += 1) wire = this.#digested(name, plain, `_${copy}`)
