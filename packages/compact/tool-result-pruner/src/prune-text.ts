@@ -48,9 +48,12 @@ export function hasMarker(texts: readonly string[], seq: number): boolean {
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((one, other) => one + other, 0)
 
+/** A text may quote a marker with any count: what is written is always what is recognised. */
+const MAX_COUNT = 999_999_999_999
+
 /** ASCII, so that its length is its bytes. Starts and ends with a line break, since it may stand inside a line. */
 function markerOf(leftOut: number, seq: number): string {
-  return `\n[${leftOut} bytes left out here; event ${seq} of the session log has the full result]\n`
+  return `\n[${Math.min(leftOut, MAX_COUNT)} bytes left out here; event ${seq} of the session log has the full result]\n`
 }
 
 interface FoundMarker {
@@ -62,7 +65,7 @@ interface FoundMarker {
 
 function findMarker(texts: readonly string[], seq: number): FoundMarker | undefined {
   const pattern = new RegExp(
-    String.raw`\n\[(\d{1,15}) bytes left out here; event ${seq} of the session log has the full result\]\n`,
+    String.raw`\n\[(\d{1,12}) bytes left out here; event ${seq} of the session log has the full result\]\n`,
   )
   for (const [index, text] of texts.entries()) {
     const match = pattern.exec(text)

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { measureSurface, planImagePruning, pruneImages, ToolResultPrunerError } from '../src/index.ts'
 import { anyMoves, bytesOf, contentAt, fresh, image, play, reply, say, seed, use, violations } from './sessions.ts'
 
-const RUNS = { numRuns: 150, seed }
+const RUNS = { numRuns: 60, seed }
 const anyOptions = fc.record({
   maxImages: fc.integer({ min: 2, max: 6 }),
   maxBytes: fc.nat({ max: 9000 }),

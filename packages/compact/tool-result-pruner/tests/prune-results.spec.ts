@@ -6,7 +6,7 @@ import { measureSurface, planPruning, pruneToolResults, ToolResultPrunerError } 
 import { anyMoves, bytesOf, contentAt, fresh, image, play, reply, say, seed, use, violations } from './sessions.ts'
 
 const NOW = { highWater: 0, lowWater: 0, keepRecent: 0 }
-const RUNS = { numRuns: 150, seed }
+const RUNS = { numRuns: 60, seed }
 const big = (bytes: number): string => 'x'.repeat(bytes)
 
 const anyOptions = fc.record({

@@ -86,7 +86,7 @@ describe('the pruning plugin', () => {
           expect(meter.sums).toEqual(new SurfaceMeter(session).sums)
         }
       }),
-      { numRuns: 60, seed },
+      { numRuns: 30, seed },
     )
   })
 })

@@ -27,7 +27,7 @@ export const say = (session: Session, content: readonly UserBlock[]): SessionEve
   session.append('user/message', userData(`u-${session.length}`, content), appended)
 
 /** An assistant that says something and calls a tool, and the recorded call. */
-export function call(session: Session, prose: readonly AssistantBlock[] = []): { callId: string; cited: number } {
+function call(session: Session, prose: readonly AssistantBlock[] = []): { callId: string; cited: number } {
   const callId = `call_${session.length}`
   session.append('assistant/message', assistantData(`a-${session.length}`, [...prose, toolCall(callId)]), appended)
   const recorded = { turn: 1, step: 1, callId: toolCallId(callId), name: 'read', arguments: '{}' }
