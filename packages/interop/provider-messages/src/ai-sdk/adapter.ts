@@ -15,6 +15,8 @@ export interface LanguageModelAdapterOptions {
   readonly attachments?: { get(ref: AttachmentRef): Promise<Uint8Array | undefined> } | undefined
   /** Bytes at hand, asked before `attachments`. */
   readonly image?: ImageLookup | undefined
+  /** Whether models of DeepSeek take images. By their names unless given. */
+  readonly vision?: boolean | undefined
   /** Sizes other than those of the model's provider. */
   readonly limits?: Partial<LanguageModelLimits> | undefined
 }
@@ -56,6 +58,7 @@ export function languageModelAdapter(options: LanguageModelAdapterOptions = {}):
         intactThrough: through,
         tools: tools.flatMap(nameOf),
         image,
+        vision: options.vision,
         limits: options.limits,
       })
       return { prompt, toolNames, ...(providerOptions === undefined ? {} : { providerOptions }) }

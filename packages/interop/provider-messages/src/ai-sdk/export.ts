@@ -2,6 +2,7 @@ import type { LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/pro
 import type { Message } from '@palimpsest/session'
 import { judgeThinking } from '../anthropic/thinking.ts'
 import { ProviderMessagesError } from '../errors.ts'
+import { isOwn as isOfModel } from '../openai-responses/reasoning-items.ts'
 import { jsonBytes } from '../shared/body.ts'
 import { CallIds } from '../shared/call-ids.ts'
 import { planConversation } from '../shared/conversation.ts'
@@ -35,6 +36,8 @@ export interface LanguageModelExportOptions {
   readonly tools?: readonly string[]
   /** Bytes of an attachment; without it every image is a placeholder. */
   readonly image?: ImageLookup | undefined
+  /** Whether a model of DeepSeek takes images; otherwise every image for one is a placeholder. By its name unless given. */
+  readonly vision?: boolean | undefined
   readonly limits?: Partial<LanguageModelLimits> | undefined
 }
 
@@ -71,7 +74,9 @@ export function toLanguageModelPrompt(
   const prompt = promptMessages(conversation, {
     kind: target.kind,
     openAiKey,
-    isOwn: (message) => isOwn(message, options),
+    isOwn: (message) => {
+      return target.kind === 'openai-responses' ? isOfModel(message, options) : isOwn(message, options)
+    },
   })
   refuseOverBudget(prompt, limits)
   const report = { notes, toolNames: toolNames.entries(), thinkingOff }
@@ -98,17 +103,18 @@ function plan(
   limits: LanguageModelLimits,
   keepsItems: boolean,
 ): Plan {
-  const { provider, model } = options
+  const { provider, model, providerOptions, vision = model.includes('vision') } = options
+  const imageTypes = target.kind === 'deepseek' && !vision ? new Set<string>() : target.imageTypes
   const write = (intactThrough: number): Omit<Plan, 'verdict'> => {
-    const toolNames = new ToolNames(target.toolNameLength)
+    const toolNames = new ToolNames(target.toolNameLength, isMemberOfObject)
     for (const name of options.tools ?? []) toolNames.wire(name)
-    const images = new Images(target.imageTypes, limits, options.image)
+    const images = new Images(imageTypes, limits, options.image)
     const conversation = planConversation(messages, {
       callIds: new CallIds(target.callIdLength),
       toolNames,
       images,
       takesImages: (isError) => target.takesResultImages && !isError,
-      keepsReasoning: reasoningKeeper({ kind: target.kind, provider, model, intactThrough }),
+      keepsReasoning: reasoningKeeper({ kind: target.kind, provider, model, providerOptions, intactThrough }),
     })
     images.refuseOverBudget()
     return { conversation, toolNames }
@@ -122,6 +128,11 @@ function plan(
   const first = write(thinking?.type === 'disabled' ? 0 : intactThrough)
   const verdict = judgeThinking(first.conversation.turns, { model, ...(thinking === undefined ? {} : { thinking }) })
   return verdict === 'thinking/off' ? { ...write(0), verdict } : { ...first, verdict }
+}
+
+/** The packages look names up in plain objects: a tool called `toString` or `constructor` would find a function there. */
+function isMemberOfObject(name: string): boolean {
+  return name in Object.prototype
 }
 
 function refuseOverBudget(prompt: LanguageModelV4Prompt, limits: LanguageModelLimits): void {

@@ -8,11 +8,10 @@ import type {
 import type { Message } from '@palimpsest/session'
 import type { AssistantPart, Conversation, Part, Turn } from '../shared/conversation.ts'
 import type { TextPart } from '../shared/images.ts'
-import { member } from '../shared/json-reader.ts'
 import { anthropicSeal, openAiItem, replayMetadata } from '../shared/replay.ts'
 import type { ReplayEntry } from '../shared/replay.ts'
 import { runs } from '../shared/runs.ts'
-import { isBlank, toWellFormed } from '../shared/unicode.ts'
+import { isBlank } from '../shared/unicode.ts'
 import type { TargetKind } from './target.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
@@ -91,16 +90,13 @@ function reasoningParts(part: Extract<AssistantPart, { type: 'reasoning' }>, for
     const own = { itemId: item.itemId, reasoningEncryptedContent: item.encryptedContent ?? null }
     return [{ type: 'reasoning', text, providerOptions: { [form.openAiKey]: own } }]
   }
-  return isBlank(text) ? [] : [{ type: 'reasoning', text: toWellFormed(text) }]
+  return isBlank(text) ? [] : [{ type: 'reasoning', text }]
 }
 
 /** Whether a text was commentary or the answer: newer models of OpenAI want it back. */
 function textOptions(replay: ReplayEntry, form: PromptForm): SharedV4ProviderOptions | undefined {
-  if (form.kind !== 'openai-responses') return undefined
-  const metadata = replayMetadata(replay)
-  const phase = member(member(metadata, 'openai') ?? member(metadata, 'azure'), 'phase')
-  if (phase !== 'commentary' && phase !== 'final_answer') return undefined
-  return { [form.openAiKey]: { phase } }
+  const phase = form.kind === 'openai-responses' ? openAiItem(replay)?.phase : undefined
+  return phase === undefined ? undefined : { [form.openAiKey]: { phase } }
 }
 
 function output(result: Extract<Turn, { role: 'result' }>, kind: TargetKind): LanguageModelV4ToolResultOutput {

@@ -1,5 +1,6 @@
 import { ANTHROPIC_IMAGE_TYPES, ANTHROPIC_LIMITS } from '../anthropic/limits.ts'
 import { OPENAI_CHAT_LIMITS, OPENAI_IMAGE_TYPES } from '../openai-chat/limits.ts'
+import { OPENAI_RESPONSES_LIMITS } from '../openai-responses/limits.ts'
 import { providerFamily } from '../shared/replay.ts'
 
 /** Whose rules a prompt meets on the wire of its package. */
@@ -50,7 +51,7 @@ const TARGETS: { readonly [Kind in TargetKind]: Target } = {
     ...OPENAI,
     kind: 'openai-responses',
     callIdLength: 64,
-    limits: { bytes: OPENAI_CHAT_LIMITS.bytes, images: OPENAI_CHAT_LIMITS.images },
+    limits: OPENAI_RESPONSES_LIMITS,
     takesResultImages: true,
   },
   'openai-chat': { ...OPENAI, kind: 'openai-chat', callIdLength: 40, limits: OPENAI_CHAT_LIMITS },

@@ -35,3 +35,12 @@ export function claudeFamily(id: string): string {
 export function canDisableThinking(model: ClaudeModel | undefined): boolean {
   return model?.line !== 'fable' && model?.line !== 'mythos'
 }
+
+/**
+ * Whether an exporter may rely on it: the catalog of the published package says of Opus and Sonnet 5.5 too that they
+ * always think, and takes the setting away.
+ */
+export function isSureToDisableThinking(model: ClaudeModel | undefined): boolean {
+  if (model === undefined || !isAtLeast(model, 5, 5)) return canDisableThinking(model)
+  return canDisableThinking(model) && model.line !== 'opus' && model.line !== 'sonnet'
+}

@@ -1,5 +1,5 @@
 import type { Turn } from '../shared/conversation.ts'
-import { canDisableThinking, claudeModel } from './models.ts'
+import { isSureToDisableThinking, claudeModel } from './models.ts'
 import type { AnthropicThinking } from './wire.ts'
 
 type AssistantTurn = Extract<Turn, { role: 'assistant' }>
@@ -21,7 +21,7 @@ export function judgeThinking(
       ? steps[0]?.parts[0]?.type === 'reasoning'
       : hasReasoning || !steps.some((step) => step.isReasoningDropped)
   if (isFine) return undefined
-  return canDisableThinking(claudeModel(model ?? '')) ? 'thinking/off' : 'thinking/kept'
+  return isSureToDisableThinking(claudeModel(model ?? '')) ? 'thinking/off' : 'thinking/kept'
 }
 
 /** The assistant entries since the last run of users without a result; none when the list does not end on results. */
