@@ -12,5 +12,7 @@ export type {
   TurnFailure,
 } from './hooks.ts'
 export type { AgentLoopOptions, RequestSettings, RetryOptions, TurnResult } from './options.ts'
+export type { AgentInput } from './input.ts'
+export { AgentLoop } from './loop.ts'
 export { defineTool } from './tools.ts'
 export type { AgentTool, RequestedCall, ToolContext, ToolOutcome, ToolOutput } from './tools.ts'

@@ -31,3 +31,34 @@ export {
 export { describeClosers, referenceClosers, type ExpectedCloser } from './reference-closers.ts'
 export { claudeCodeSamples, isSampleAbsent, samplePath } from './samples.ts'
 export { referenceVerdict } from './reference-rules.ts'
+export {
+  ScriptedModel,
+  type Script,
+  type ScriptedAnswer,
+  type ScriptedModelOptions,
+  type ScriptedPart,
+} from './scripted-model.ts'
+export {
+  startProviderServer,
+  type ProviderKind,
+  type ProviderServer,
+  type ProviderServerOptions,
+  type Refusal,
+  type ServerScript,
+} from './provider-servers/server.ts'
+export type { DroppedBlock, ReceivedRequest, RequestOutcome } from './provider-servers/protocol.ts'
+export type {
+  ServedAnswer,
+  ServedBlock,
+  ServedBreak,
+  ServedError,
+  ServedFailure,
+  ServedRaw,
+  ServedReply,
+  ServedText,
+  ServedThinking,
+  ServedToolCall,
+  ServedUsage,
+} from './provider-servers/script.ts'
+export { countTokens } from './provider-servers/tokens.ts'
+export { providerRules } from './provider-servers/provider-rules.ts'

@@ -1,0 +1,161 @@
+import type { LanguageModelV3CallOptions, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { EventOf, JsonObject, Message, MessageId, RequestHeader, SessionSeq, StepRef } from '@palimpsest/session'
+import { throwIfAborted, whileRunning } from './abort.ts'
+import type { AgentModel, ExportedPrompt } from './adapter.ts'
+import { AnswerBuilder, type BuiltAnswer, ErrorPart, type StreamPart } from './answer.ts'
+import { flushBarrier } from './barrier.ts'
+import { type FailureStage, type RequestFailure, messageOf, requestFailure } from './failure.ts'
+import { keepImage } from './images.ts'
+import type { LoopParts } from './loop-config.ts'
+import { callOptions } from './request.ts'
+import { TurnStop, failTurn } from './turn-stop.ts'
+import { toV3Prompt } from './v3-prompt.ts'
+
+export type AssistantEvent = EventOf<'assistant/message'>
+
+/** What became of one attempt. `finish` is how the model says it ended. */
+export type AttemptResult =
+  | { readonly message: AssistantEvent; readonly finish: string }
+  | { readonly failed: RequestFailure }
+
+export interface ModelCall {
+  readonly place: StepRef
+  readonly attempt: number
+  readonly header: RequestHeader
+  readonly signal: AbortSignal
+}
+
+/**
+ * Sends one request and records what came of it: `request/start`, the barrier, and then an `assistant/message` or an
+ * `assistant/attempt`. Throws `TurnStop` when the turn ends here; the visible prefix is in the log by then.
+ */
+export async function callModel(parts: LoopParts, call: ModelCall): Promise<AttemptResult> {
+  const { session, adapter, model } = parts
+  const { place, attempt, header, signal } = call
+  const messages = session.deriveMessages()
+  const throughSeq = (session.length - 1) as SessionSeq
+  const start = session.append('request/start', { ...place, attempt, throughSeq })
+  const record = new AnswerRecord(parts, place, start.seq)
+  let stage: FailureStage = 'request'
+  let answer: AnswerBuilder | undefined
+  try {
+    const log = { events: session.events, surface: { nodes: [...session.surface.nodes] } }
+    await flushBarrier(parts, signal)
+    const exported = await whileRunning(signal, exportPrompt(parts, header, messages, log))
+    answer = newAnswer(parts, exported)
+    const options = { ...callOptions(header, exported), abortSignal: signal }
+    const { stream } = await whileRunning(signal, open(model, options))
+    stage = 'answer'
+    await readAnswer(stream, answer, signal)
+    await whileRunning(signal, settleImages(answer))
+    const built = answer.whole()
+    return { message: record.message(built, false), finish: answer.finish?.unified ?? 'other' }
+  } catch (error) {
+    if (!(error instanceof TurnStop)) {
+      const failed = requestFailure(error instanceof ErrorPart ? error.cause : error, stage, adapter)
+      record.attempt(answer, failed.failure)
+      return { failed }
+    }
+    const prefix = answer?.prefix()
+    if (error.reason.kind === 'error') record.attempt(answer, error.reason.failure as JsonObject)
+    else if (prefix === undefined || prefix.content.length === 0) record.attempt(answer, undefined)
+    else return { message: record.message(prefix, true), finish: 'aborted' }
+    throw error
+  }
+}
+
+async function exportPrompt(
+  { adapter }: LoopParts,
+  header: RequestHeader,
+  messages: readonly Message[],
+  session: Parameters<LoopParts['adapter']['toPrompt']>[0]['session'],
+): Promise<ExportedPrompt> {
+  return adapter.toPrompt({ session, header, messages })
+}
+
+function newAnswer(parts: LoopParts, { toolNames }: ExportedPrompt): AnswerBuilder {
+  const names = new Map([...(toolNames ?? [])].map(([name, wireName]) => [wireName, name]))
+  return new AnswerBuilder({
+    now: parts.now,
+    toolName: (wireName) => names.get(wireName) ?? wireName,
+    keepImage: (part) => keepImage(part, parts.attachments),
+  })
+}
+
+async function open(
+  model: AgentModel,
+  options: LanguageModelV4CallOptions,
+): Promise<{ readonly stream: ReadableStream<StreamPart> }> {
+  if (model.specificationVersion === 'v4') return model.doStream(options)
+  const { reasoning: _, prompt, ...rest } = options
+  return model.doStream({ ...rest, prompt: toV3Prompt(prompt) } as LanguageModelV3CallOptions)
+}
+
+async function readAnswer(
+  stream: ReadableStream<StreamPart>,
+  answer: AnswerBuilder,
+  signal: AbortSignal,
+): Promise<void> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      throwIfAborted(signal)
+      const { done, value } = await whileRunning(signal, reader.read())
+      if (done) return
+      answer.take(value)
+      if (answer.finish !== undefined) return
+    }
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+async function settleImages(answer: AnswerBuilder): Promise<void> {
+  try {
+    await answer.settled()
+  } catch (error) {
+    throw failTurn('flush/failed', `an image of the answer could not be kept: ${messageOf(error)}`, error)
+  }
+}
+
+/** Writes the one event that answers a request. */
+class AnswerRecord {
+  readonly #parts: LoopParts
+  readonly #place: StepRef
+  readonly #requestSeq: SessionSeq
+
+  constructor(parts: LoopParts, place: StepRef, requestSeq: SessionSeq) {
+    this.#parts = parts
+    this.#place = place
+    this.#requestSeq = requestSeq
+  }
+
+  message({ content, stream, replayState, usage }: BuiltAnswer, isInterrupted: boolean): AssistantEvent {
+    const { session, model, createId } = this.#parts
+    const source = {
+      kind: 'model' as const,
+      provider: model.provider,
+      model: model.modelId,
+      ...(replayState === undefined ? {} : { replayState }),
+    }
+    const data = {
+      ...this.#place,
+      message: { id: createId() as MessageId, role: 'assistant' as const, content, source },
+      stream,
+      ...(usage === undefined ? {} : { usage }),
+      ...(isInterrupted ? { interrupted: true as const } : {}),
+      requestSeq: this.#requestSeq,
+    }
+    return session.append('assistant/message', data, { surfaceOp: 'append' })
+  }
+
+  attempt(answer: AnswerBuilder | undefined, failure: JsonObject | undefined): void {
+    const stream = answer?.prefix().stream ?? []
+    this.#parts.session.append('assistant/attempt', {
+      ...this.#place,
+      stream,
+      ...(failure === undefined ? {} : { failure }),
+      requestSeq: this.#requestSeq,
+    })
+  }
+}
