@@ -13,6 +13,9 @@ export interface Answer {
   readonly usage?: TokenUsage
 }
 
+/** How an answer ends that is whole. `tool-calls`: the model wrote, and called a tool that nobody runs. */
+const whole: ReadonlySet<string> = new Set(['stop', 'tool-calls', 'other'])
+
 /** Reads a stream to its end. Throws its error part, and `summary/failed` where the answer is not whole. */
 export async function readAnswer(
   stream: ReadableStream<LanguageModelV4StreamPart | LanguageModelV3StreamPart>,
@@ -27,7 +30,7 @@ export async function readAnswer(
       if (part.type === 'error') throw asError(part.error)
       if (part.type === 'finish') {
         const { unified } = part.finishReason
-        if (unified === 'length' || unified === 'content-filter' || unified === 'error') {
+        if (!whole.has(unified)) {
           throw new CompactBasicError('summary/failed', `the summary is not whole: the model stopped with ${unified}`)
         }
         return { text, usage: usageOf(part.usage) }

@@ -67,7 +67,10 @@ export function planCompaction(session: Session, meter: TokenMeter, options: Pla
   if (first === undefined || chosen?.gains !== true) {
     return none(open.calls.length > 0 ? { reason: 'blocked', blockedBy: open.calls } : { reason: 'nothing-to-gain' })
   }
-  return { kind: 'range', range: rangeBefore(session, meter, preferred(cuts, chosen)) }
+  return {
+    kind: 'range',
+    range: rangeBefore(session, meter, preferred(cuts, chosen, force && options.target !== undefined)),
+  }
 }
 
 /** A place where the range may end: right before the entry at `position`. */
@@ -151,13 +154,14 @@ function limitsOf(session: Session, meter: TokenMeter, options: PlanOptions): re
 }
 
 /**
- * Of the cuts up to `latest`: the first that reaches the target, or a turn's start behind it. Where none does, the latest,
- * or a turn's start before it that covers at least half as much.
+ * Of the cuts up to `latest`: the first that reaches the target, or a turn's start behind it. Where none does, the latest
+ * when it is urgent, else a turn's start before it that covers at least half as much.
  */
-function preferred(cuts: readonly Cut[], latest: Cut): Cut {
+function preferred(cuts: readonly Cut[], latest: Cut, isUrgent: boolean): Cut {
   const allowed = cuts.filter(({ position, gains }) => gains && position <= latest.position)
   const reaching = allowed.filter(({ reachesTarget }) => reachesTarget)
   if (reaching.length > 0) return reaching.find(({ isTurnStart }) => isTurnStart) ?? reaching[0] ?? latest
+  if (isUrgent) return latest
   return allowed.findLast(({ isTurnStart, tokens }) => isTurnStart && tokens * 2 >= latest.tokens) ?? latest
 }
 
