@@ -18,6 +18,14 @@ export class LiveContext {
     this.#session = session
   }
 
+  /**
+   * Takes note of what is about to be said: a compaction may cover it before it is read from the surface. A removal is
+   * told of again rather than never.
+   */
+  remember(records: readonly FileRecord[]): void {
+    for (const record of records) if (record.status !== 'removed') this.#told.set(record.path, record)
+  }
+
   /** The state as of now. Borrowed: valid until the next call. */
   state(): ContextState {
     const { nodes, replaceGeneration } = this.#session.surface

@@ -83,6 +83,9 @@ export function workspaceContext(options: WorkspaceContextOptions): WorkspaceCon
         const there = [...read].flatMap(([path, file]) => (file === undefined ? [] : [[path, file] as const]))
         const plan = planContext(state, new Map(there), { maxBytes, fileNames })
         apply(session, plan, inject)
+        live.remember(
+          [...plan.replace, ...(plan.inject === undefined ? [] : [plan.inject])].flatMap(({ files }) => files),
+        )
         return plan
       }
       for (const [path, file] of await workspace.read(unread)) read.set(path, file)
