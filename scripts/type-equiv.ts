@@ -1,7 +1,8 @@
 /**
  * Proves that the types written out in `docs/core-data-structures/` are the exported ones, by the compiler's own identity of types:
  * a member more, a `readonly` less, a wider union all count. `type-equiv.manifest.json` lists page, module and names;
- * a name on a page that the manifest lacks is a fault too. References inside a declaration mean the exported types.
+ * a name on a page that the manifest lacks is a fault too. References inside a declaration mean the exported types, of the
+ * page's own module or else of the kernel.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +12,8 @@ import { report } from './lib/report.ts'
 import { shapesIn, type Shape } from './lib/shapes.ts'
 import { complaintsAbout, virtualProgram, type VirtualFile } from './lib/type-check.ts'
 import { filesBelow, repoRoot, shown } from './lib/workspace.ts'
+
+const kernel = '@palimpsest/session'
 
 interface PageEntry {
   module: string
@@ -74,7 +77,7 @@ function comparisons({ name, kind, typeParameters }: Shape): [ours: string, expo
 }
 
 function exportsByModule(pages: readonly Page[]): Map<string, string[]> {
-  const modules = [...new Set(pages.map(({ module }) => module))]
+  const modules = [...new Set([kernel, ...pages.map(({ module }) => module)])]
   const text = modules
     .map((module, index) => `import type * as m${index} from '${module}'\nexport type { m${index} }\n`)
     .join('')
@@ -106,7 +109,8 @@ function prove(pages: readonly Page[]): void {
     const pairs = shapes.flatMap((shape) =>
       comparisons(shape).map(([ours, theirs]) => ({ name: shape.name, ours, theirs })),
     )
-    const head = `import type { ${names.join(', ')} } from '${page.module}';${preamble}`
+    const others = (exported.get(kernel) ?? []).filter((name) => !names.includes(name))
+    const head = `import type { ${names.join(', ')} } from '${page.module}';import type { ${others.join(', ')} } from '${kernel}';${preamble}`
     const tail = pairs.map(({ ours, theirs }) => `;{ const same: Same<${ours}, ${theirs}> = true }`)
     const path = join(repoRoot, `${page.page}.ts`)
     const text = [head + page.text, ...tail, ''].join('\n')

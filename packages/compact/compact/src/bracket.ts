@@ -11,7 +11,7 @@ export interface Bracket {
 }
 
 /** Id of the compaction that an event stands for, when it is the replacement of one. */
-export function compactionOf(event: SessionEvent | undefined): string | undefined {
+function compactionOf(event: SessionEvent | undefined): string | undefined {
   if (event?.type !== 'user/message' || event.surfaceOp === 'append') return undefined
   const { kind, plugin, compactionId } = event.data.source as { readonly [member: string]: unknown }
   return kind === 'plugin' && plugin === 'compact' && typeof compactionId === 'string' ? compactionId : undefined

@@ -86,7 +86,7 @@ export function openAfterEach(session: Session): number[] {
 }
 
 /** Every range that a summary may take, by naive count. */
-export function balancedRanges(session: Session): RangeEnds[] {
+function balancedRanges(session: Session): RangeEnds[] {
   const nodes = [...session.surface.nodes]
   const open = openAfterEach(session)
   const first = session.eventAt(nodes[0] ?? 0)?.type === 'system/message' ? 1 : 0

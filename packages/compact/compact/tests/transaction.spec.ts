@@ -245,6 +245,24 @@ describe('a summariser', () => {
     await expectFailure(talk(), 'aborted', summarize, { signal: controller.signal })
   })
 
+  it('loses against an abort at any moment before the replacement', async () => {
+    const kinds = new Set<string>()
+    for (let ticks = 0; ticks < 12; ticks += 1) {
+      const session = talk()
+      const controller = new AbortController()
+      let isTooLate = false
+      session.on('internal/dispatch', ({ type }) => {
+        if (type === 'user/message') isTooLate = controller.signal.aborted
+      })
+      const running = runCompaction(session, range(1, 5), short, { ...bare, signal: controller.signal })
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve()
+      controller.abort()
+      kinds.add((await running).kind)
+      expect(isTooLate).toBe(false)
+    }
+    expect([...kinds].toSorted()).toEqual(['compacted', 'failed'])
+  })
+
   it('that hangs ends in timeout', async () => {
     vi.useFakeTimers()
     const failing = expectFailure(talk(), 'timeout', held().summarize, { timeoutMs: 5000 })
@@ -300,6 +318,7 @@ describe('what happens meanwhile', () => {
     answerNow('S')
     expect(await running).toMatchObject({ kind: 'failed', code: 'changed' })
     expect(nodesOf(session)).toEqual([0, instead, 2, 3, 4, 5, 6])
+    expect(typesOf(session)).not.toContain('compaction/summary')
   })
 
   it('a replacement elsewhere does not', async () => {
@@ -385,8 +404,11 @@ describe('a veto', () => {
     expect(await runCompaction(session, range(1, 5), short, options)).toMatchObject({ code: 'append-refused' })
     stop()
     expect(await runCompaction(session, range(1, 5), short, options)).toMatchObject({ kind: 'compacted' })
-    const ends = session.events.flatMap((event) => (event.type === 'compaction/end' ? [event.data.compactionId] : []))
-    expect(ends).toEqual(['c1', 'c2', 'c3'])
+    const [firstEnd, secondEnd] = session.events.filter(({ type }) => type === 'compaction/end')
+    expect([firstEnd?.data, secondEnd?.data]).toMatchObject([{ compactionId: 'c1' }, { compactionId: 'c2' }])
+    const lastStart = session.events.findLast(({ type }) => type === 'compaction/start')
+    expect(lastStart?.data).toMatchObject({ compactionId: 'c3' })
+    expect(secondEnd?.seq).toBeLessThan(lastStart?.seq ?? 0)
   })
 
   it('of the end of a compaction that is durable does not take it back', async () => {

@@ -165,6 +165,7 @@ describe('the references of a copy', () => {
     await compact(parent, 1, 5)
     const first = say(parent, 'A question that is worth a summary')
     const answered = asked(parent)
+    const attempt = add(parent, 'assistant/attempt', { turn: 1, step: 1, stream: [], requestSeq: answered - 1 }).seq
     const note = add(
       parent,
       'user/message',
@@ -176,6 +177,7 @@ describe('the references of a copy', () => {
     const moved = (seq: number): number => seq - 3
     expect(child.eventAt(moved(note))?.sourceEventSeqs).toEqual([3, moved(first)])
     expect(child.eventAt(moved(answered))?.data).toMatchObject({ requestSeq: moved(answered - 1) })
+    expect(child.eventAt(moved(attempt))?.data).toMatchObject({ requestSeq: moved(answered - 1) })
     expect(child.eventAt(moved(answered - 1))?.data).toMatchObject({ throughSeq: moved(first) })
     const [begun, summed, replaced, ended] = child.events.slice(moved(note) + 1)
     const ends = { startSeq: moved(first), endSeq: moved(answered) }
