@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ContentBlock, Message } from '@palimpsest/session'
-import { ProviderMessagesError, toAnthropic, toOpenAiChat, validateAnthropic } from '../src/index.ts'
+import { toAnthropic, toOpenAiChat, validateAnthropic } from '../src/index.ts'
 import type {
   AnthropicExport,
   AnthropicExportOptions,
@@ -9,6 +9,7 @@ import type {
 } from '../src/index.ts'
 import * as fixed from '../src/shared/fixed-texts.ts'
 import { assistant, call, image, reasoning, result, sealed, system, text, thinking, user } from './fixtures/messages.ts'
+import { batch, refusal } from './fixtures/refusals.ts'
 
 const bytes = (): Uint8Array => new Uint8Array([1, 2, 3])
 const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AQID' } }
@@ -16,16 +17,6 @@ const txt = (value: string): unknown => ({ type: 'text', text: value })
 
 function codes({ report }: AnthropicExport | OpenAiChatExport): string[] {
   return report.notes.map((note) => note.code)
-}
-
-function refusal(write: () => unknown): ProviderMessagesErrorCode | undefined {
-  try {
-    write()
-    return undefined
-  } catch (error) {
-    if (error instanceof ProviderMessagesError) return error.code
-    throw error
-  }
 }
 
 describe('the system slot', () => {
@@ -358,8 +349,3 @@ describe('an export over budget is refused, never cut', () => {
     expect(refusal(within)).toBeUndefined()
   })
 })
-
-function batch(count: number): Message[] {
-  const ids = Array.from({ length: count }, (_, index) => `c${index}`)
-  return [user(), assistant(ids.map((id) => call(id))), ...ids.map((id) => result(id))]
-}

@@ -1,10 +1,15 @@
 import { interruptedTurnClosers, Session } from '@palimpsest/session'
 import type { SessionEvent } from '@palimpsest/session'
 import {
+  intactThrough,
   toAnthropic,
+  toDeepSeek,
   toOpenAiChat,
+  toOpenAiResponses,
   validateAnthropic,
+  validateDeepSeek,
   validateOpenAiChat,
+  validateOpenAiResponses,
   type Profile,
 } from '@palimpsest/provider-messages'
 import { anyCommands, candidateFor, type Command, ReferenceSession, userData, text } from '@palimpsest/testkit'
@@ -27,14 +32,21 @@ function play(commands: readonly Command[]): Session {
   return session
 }
 
-/** What both providers say against the messages of a session. */
+/** What every provider says against the messages of a session. */
 function violations(session: Session, profile: Profile): unknown[] {
   const messages = session.deriveMessages()
   const { report: _, ...anthropic } = toAnthropic(messages, { model })
   const chat = toOpenAiChat(messages)
+  const { report: __, ...responses } = toOpenAiResponses(messages, {
+    model: 'gpt-5',
+    intactThrough: intactThrough(session),
+  })
+  const { report: ___, ...deepSeek } = toDeepSeek(messages)
   return [
     ...validateAnthropic({ model, max_tokens: 1000, ...anthropic }, { profile }),
     ...validateOpenAiChat({ model: 'gpt-5', messages: chat.messages }, { profile }),
+    ...validateOpenAiResponses({ model: 'gpt-5', ...responses }, { profile }),
+    ...validateDeepSeek({ model: 'deepseek-v4-pro', ...deepSeek }, { profile }),
   ]
 }
 
