@@ -1,14 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { anthropicRules, anthropicUnjudged, openAiChatRules, openAiChatUnjudged } from '../src/index.ts'
+import {
+  anthropicRules,
+  anthropicUnjudged,
+  deepSeekRules,
+  deepSeekUnjudged,
+  openAiChatRules,
+  openAiChatUnjudged,
+  openAiResponsesRules,
+  openAiResponsesUnjudged,
+} from '../src/index.ts'
 
 it('the README lists every rule as the rules describe themselves; ~ marks portable ones', () => {
-  const expected = [anthropicRules, anthropicUnjudged, openAiChatRules, openAiChatUnjudged].flat().map((rule) => {
+  const providers = [
+    [anthropicRules, anthropicUnjudged],
+    [openAiChatRules, openAiChatUnjudged],
+    [openAiResponsesRules, openAiResponsesUnjudged],
+    [deepSeekRules, deepSeekUnjudged],
+  ]
+  const expected = providers.flat(2).map((rule) => {
     if ('reason' in rule) return [rule.id, 'not judged', rule.reason]
     return [rule.level === 'portable' ? `${rule.id} ~` : rule.id, rule.profile, rule.about]
   })
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const rows = readme.split('\n').filter((line) => /^\| O?[AC]\d/.test(line))
+  const rows = readme.split('\n').filter((line) => /^\| (?:A|OC|OR|DS)\d/.test(line))
   expect(
     rows.map((row) =>
       row
