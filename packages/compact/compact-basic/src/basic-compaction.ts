@@ -136,7 +136,10 @@ class WaterMarkCompaction implements BasicCompaction {
     const usage = this.meter.usage(pending)
     if (trigger === 'overflow') this.#ceiling.learn(usage.tokens, this.#watch.config)
     const budget = this.#budget()
-    const options = this.#planOptions(trigger, budget, pending)
+    const marks = this.#planOptions(trigger, budget, pending)
+    // What is recent is kept by its tokens: where they are not the matter, it may not be in the way.
+    const isOfTokens = isWithin({ ...usage, tokens: 0 }, marks.budget)
+    const options = { ...marks, force: trigger === 'overflow' || !isOfTokens }
     if (trigger === 'threshold' && isWithin(usage, options.budget)) {
       return {
         kind: 'none',
