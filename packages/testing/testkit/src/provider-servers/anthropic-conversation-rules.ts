@@ -1,6 +1,12 @@
 /** Rules A1…A34 about the shape of the conversation, which the provider checks after everything else. */
 import { isDirective, resultIds, toolUseIds } from './anthropic-schema-rules.ts'
-import { checkThinking, dropsMoved, signCompaction, type ThinkingState } from './anthropic-thinking.ts'
+import {
+  checkThinking,
+  dropsMoved,
+  signCompaction,
+  type ThinkingFinding,
+  type ThinkingState,
+} from './anthropic-thinking.ts'
 import { isThinking, placeOf, type AnthropicView, type PlacedMessage, type Turn } from './anthropic-view.ts'
 import { stringOf } from './json.ts'
 import { firstOf, repeated, type Rule } from './rule.ts'
@@ -13,6 +19,11 @@ export function thinkingState(view: AnthropicView): ThinkingState {
   const state = states.get(view) ?? checkThinking(view)
   states.set(view, state)
   return state
+}
+
+/** What is wrong with the thinking of a request; a request without any costs no digests. */
+export function thinkingFindings(view: AnthropicView): readonly ThinkingFinding[] {
+  return view.blocks.some(isThinking) ? thinkingState(view).findings : []
 }
 
 interface Exchange {
@@ -224,7 +235,7 @@ export const anthropicConversationRules: readonly Rule<AnthropicView>[] = [
     id: 'A23.verbatim',
     level: 'refuse',
     check: (view) => {
-      const found = thinkingState(view).findings.find(({ kind }) => kind === 'modified')
+      const found = thinkingFindings(view).find(({ kind }) => kind === 'modified')
       if (found === undefined) return undefined
       const latest = view.turns.findLast(({ role }) => role === 'assistant')
       return latest?.blocks.includes(found.block) === true
@@ -236,7 +247,7 @@ export const anthropicConversationRules: readonly Rule<AnthropicView>[] = [
     id: 'A25',
     level: 'refuse',
     check: (view) => {
-      const moved = thinkingState(view).findings.find(({ kind }) => kind === 'moved')
+      const moved = thinkingFindings(view).find(({ kind }) => kind === 'moved')
       return moved === undefined || dropsMoved(view)
         ? undefined
         : `${placeOf(moved.block)}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. Remove the block, or set \`thinking.block_binding.prefix_mismatch_behavior\` to "drop_block".`

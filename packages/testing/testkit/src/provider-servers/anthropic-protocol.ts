@@ -1,5 +1,5 @@
 import { anthropicError } from './anthropic-error.ts'
-import { anthropicConversationRules, thinkingState } from './anthropic-conversation-rules.ts'
+import { anthropicConversationRules, thinkingFindings, thinkingState } from './anthropic-conversation-rules.ts'
 import { anthropicSchemaRules } from './anthropic-schema-rules.ts'
 import { anthropicAnswer } from './anthropic-stream.ts'
 import { anthropicView, type AnthropicSettings, type AnthropicView } from './anthropic-view.ts'
@@ -47,15 +47,14 @@ export function anthropicProtocol(settings: AnthropicSettings): Protocol {
       const view = anthropicView(request, settings)
       const verdict = firstFault(anthropicRules, view, settings)
       if (verdict !== undefined) return verdict
-      const { findings, prefix } = thinkingState(view)
       return {
-        dropped: findings.map(({ block, kind }) => ({
+        dropped: thinkingFindings(view).map(({ block, kind }) => ({
           request: request.index,
           rule: kind === 'foreign' ? 'A26' : 'A25',
           message: block.message,
           block: block.index,
         })),
-        answer: (reply) => anthropicAnswer(view, prefix, reply, newId),
+        answer: (reply) => anthropicAnswer(view, () => thinkingState(view).prefix, reply, newId),
       }
     },
     refusal: (fault) => errorAnswer(fault),

@@ -4,7 +4,6 @@ import { fieldsOf, isFields, listOf, loneSurrogate, stringOf, type Fields } from
 import { imageSize } from './images.ts'
 import { firstOf, repeated, type Fault, type Rule } from './rule.ts'
 
-const megabyte = 1024 * 1024
 const topLevel = new Set(
   `model messages max_tokens system tools tool_choice thinking output_config output_format cache_control temperature top_p
    top_k stop_sequences stream metadata service_tier container context_management mcp_servers speed inference_geo`.split(
@@ -68,8 +67,8 @@ export const anthropicSchemaRules: readonly Rule<AnthropicView>[] = [
   {
     id: 'A30.bytes',
     level: 'refuse',
-    check: ({ request }) =>
-      request.length > 32 * megabyte
+    check: ({ request, settings }) =>
+      request.length > settings.limits.bodyBytes
         ? { status: 413, type: 'request_too_large', message: 'Request exceeds the maximum size' }
         : undefined,
   },
@@ -130,7 +129,8 @@ export const anthropicSchemaRules: readonly Rule<AnthropicView>[] = [
   {
     id: 'A30.messages',
     level: 'refuse',
-    check: ({ messages }) => (messages.length > 100_000 ? 'messages: at most 100000 messages are allowed' : undefined),
+    check: ({ messages, settings: { limits } }) =>
+      messages.length > limits.messages ? `messages: at most ${limits.messages} messages are allowed` : undefined,
   },
   {
     id: 'A1.role',
@@ -216,7 +216,7 @@ export const anthropicSchemaRules: readonly Rule<AnthropicView>[] = [
     id: 'A29.bytes',
     level: 'refuse',
     check: (view) =>
-      base64Images(view).some(({ data }) => stringOf(data).length > 10 * megabyte)
+      base64Images(view).some(({ data }) => stringOf(data).length > view.settings.limits.imageCharacters)
         ? 'messages: image exceeds 10 MB maximum'
         : undefined,
   },
@@ -224,7 +224,7 @@ export const anthropicSchemaRules: readonly Rule<AnthropicView>[] = [
     id: 'A29.old-bytes',
     level: 'portable',
     check: (view) =>
-      base64Images(view).some(({ data }) => stringOf(data).length > 5 * megabyte)
+      base64Images(view).some(({ data }) => stringOf(data).length > view.settings.limits.imageCharacters / 2)
         ? 'messages: image exceeds 5 MB maximum'
         : undefined,
   },

@@ -91,20 +91,21 @@ function rawBlock({ block }: ServedRaw, organisation: string): AnsweredBlock {
 /** Gives the blocks ids and signatures: each thinking block is sealed to the conversation and to the blocks before it. */
 function answeredBlocks(
   view: AnthropicView,
-  prefix: ThinkingPrefix,
+  prefixOf: () => ThinkingPrefix,
   blocks: readonly ServedBlock[],
   newId: (prefix: string) => string,
 ): readonly AnsweredBlock[] {
   const answer = newId('')
   let thought = 0
-  const sign = (text: string): string => prefix.sign(view.model?.family ?? '', answer, thought++, text)
+  const prefix = blocks.some(({ type }) => type === 'thinking') ? prefixOf() : undefined
+  const sign = (text: string): string => (prefix ?? prefixOf()).sign(view.model?.family ?? '', answer, thought++, text)
   return blocks.map((one) => {
     let made: AnsweredBlock
     if (one.type === 'text') made = { block: { type: 'text', text: one.text } }
     else if (one.type === 'tool-call') made = callBlock(one, one.id ?? newId('toolu_'))
     else if (one.type === 'raw') made = rawBlock(one, view.settings.organisation)
     else made = thinkingBlock(one, sign)
-    prefix.add('assistant', made.block)
+    prefix?.add('assistant', made.block)
     return made
   })
 }
@@ -112,13 +113,13 @@ function answeredBlocks(
 /** The answer as events and as one object. */
 export function anthropicAnswer(
   view: AnthropicView,
-  prefix: ThinkingPrefix,
+  prefixOf: () => ThinkingPrefix,
   reply: ServedReply,
   newId: (prefix: string) => string,
 ): ProtocolAnswer {
   const { random } = view.settings
   const requestId = newId('req_')
-  const answered = answeredBlocks(view, prefix, reply.blocks, newId)
+  const answered = answeredBlocks(view, prefixOf, reply.blocks, newId)
   const usage = usageOf(view, reply, answered)
   const hasCalls = reply.blocks.some(({ type }) => type === 'tool-call')
   const wish = reply.stop ?? (hasCalls ? 'tool-calls' : 'stop')

@@ -146,7 +146,7 @@ export function checkThinking(view: AnthropicView): ThinkingState {
     const seal = decode(stringOf(block.fields[block.type === 'thinking' ? 'signature' : 'data']))
     let kind = findingOf(view, prefix, block, seal)
     const wanted = seal?.answer === expected.answer ? expected.index : 0
-    if (kind === undefined && latest?.blocks.includes(block) === true && seal?.index !== wanted) kind = 'modified'
+    if (kind !== 'foreign' && latest?.blocks.includes(block) === true && seal?.index !== wanted) kind = 'modified'
     if (seal !== undefined) expected = { answer: seal.answer, index: seal.index + 1 }
     if (kind === undefined) prefix.add(block.role, block.fields)
     else findings.push({ block, kind })

@@ -2,9 +2,25 @@ import { anthropicModel, type AnthropicModel } from './anthropic-models.ts'
 import { fieldsOf, isFields, listOf, stringOf, type Fields } from './json.ts'
 import type { ProtocolSettings, WireRequest } from './protocol.ts'
 
+/** What a request may weigh. */
+export interface AnthropicLimits {
+  /** Of the whole body. */
+  readonly bodyBytes: number
+  readonly messages: number
+  /** Characters of one image's base64. */
+  readonly imageCharacters: number
+}
+
+export const anthropicLimits: AnthropicLimits = {
+  bodyBytes: 32 * 1024 * 1024,
+  messages: 100_000,
+  imageCharacters: 10 * 1024 * 1024,
+}
+
 export interface AnthropicSettings extends ProtocolSettings {
   readonly prefixMismatch: 'refuse' | 'drop'
   readonly prefixBindsAllModels: boolean
+  readonly limits: AnthropicLimits
 }
 
 /** A content block and where it stands: `messages.N.content.M`. */

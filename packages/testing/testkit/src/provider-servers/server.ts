@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { seededRandom } from '../fs-crash-state.ts'
 import { anthropicProtocol } from './anthropic-protocol.ts'
+import { anthropicLimits, type AnthropicLimits } from './anthropic-view.ts'
 import { chatProtocol } from './chat-protocol.ts'
 import { fieldsOf, isFields } from './json.ts'
 import {
@@ -48,6 +49,8 @@ export interface ProviderServerOptions {
   readonly prefixMismatch?: 'refuse' | 'drop'
   /** Anthropic: binds thinking to its prefix for every model, not only for those that are known to. */
   readonly prefixBindsAllModels?: boolean
+  /** Anthropic: smaller limits than the real ones (32 MiB, 100,000 messages, images of 10 MiB in base64). */
+  readonly limits?: Partial<AnthropicLimits>
 }
 
 export interface Refusal {
@@ -75,7 +78,8 @@ const keptBytes = 64 * 1024 * 1024
 
 function protocolOf(options: ProviderServerOptions, settings: ProtocolSettings): Protocol {
   const { kind, prefixMismatch = 'refuse', prefixBindsAllModels = false } = options
-  if (kind === 'anthropic') return anthropicProtocol({ ...settings, prefixMismatch, prefixBindsAllModels })
+  const limits = { ...anthropicLimits, ...options.limits }
+  if (kind === 'anthropic') return anthropicProtocol({ ...settings, prefixMismatch, prefixBindsAllModels, limits })
   if (kind === 'openai-responses') return responsesProtocol(settings)
   return chatProtocol(kind === 'openai-chat' ? 'openai' : kind, settings)
 }
