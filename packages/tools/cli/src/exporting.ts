@@ -1,7 +1,14 @@
 import { type AttachmentRef, type Message, type Session, deriveMessagesAt } from '@palimpsest/session'
-import { type ExportReport, intactThrough, toAnthropic, toOpenAiChat } from '@palimpsest/provider-messages'
+import {
+  type ExportReport,
+  intactThrough,
+  toAnthropic,
+  toDeepSeek,
+  toOpenAiChat,
+  toOpenAiResponses,
+} from '@palimpsest/provider-messages'
 
-export const providerFormats = ['anthropic', 'openai-chat'] as const
+export const providerFormats = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek'] as const
 export type ProviderFormat = (typeof providerFormats)[number]
 
 export interface ProviderExport {
@@ -26,11 +33,32 @@ export function exportTo(
 ): ProviderExport {
   const messages: readonly Message[] =
     at === undefined ? session.deriveMessages() : deriveMessagesAt(session.events, at)
-  if (format === 'openai-chat') {
-    const { report, ...body } = toOpenAiChat(messages, { image })
-    return { body, report }
-  }
-  const signed = model === undefined || at !== undefined ? {} : { model, intactThrough: intactThrough(session) }
-  const { report, ...body } = toAnthropic(messages, { image, ...signed })
+  const intact = model === undefined || at !== undefined ? {} : { intactThrough: intactThrough(session) }
+  const options = { image, ...(model === undefined ? {} : { model }), ...intact }
+  const { report, ...body } = writers[format](messages, options)
   return { body: model === undefined ? body : { model, ...body }, report }
+}
+
+interface WriterOptions {
+  readonly image: ProviderExportOptions['image']
+  readonly model?: string
+  readonly intactThrough?: number
+}
+
+const writers = {
+  anthropic: toAnthropic,
+  'openai-chat': (messages, { image }) => toOpenAiChat(messages, { image }),
+  'openai-responses': (messages, options) => {
+    return toOpenAiResponses(messages, { ...options, provider: responsesProvider(messages) })
+  },
+  deepseek: (messages, { image }) => toDeepSeek(messages, { image }),
+} satisfies Record<
+  ProviderFormat,
+  (messages: readonly Message[], options: WriterOptions) => { readonly report: ExportReport }
+>
+
+/** The provider of Responses that spoke last: its reasoning goes back to it alone. */
+export function responsesProvider(messages: readonly Message[]): string {
+  const own = messages.flatMap(({ source }) => (source.kind === 'model' ? [source.provider] : []))
+  return own.findLast((provider) => provider.endsWith('.responses')) ?? 'openai.responses'
 }

@@ -20,6 +20,8 @@ describe('the check by provider rules', () => {
     expect(found).toMatchObject([
       { code: 'anthropic/messages/unknown-call', severity: 'error' },
       { code: 'openai-chat/messages/unknown-call', severity: 'error' },
+      { code: 'openai-responses/messages/unknown-call', severity: 'error' },
+      { code: 'deepseek/messages/unknown-call', severity: 'error' },
     ])
   })
 

@@ -130,6 +130,16 @@ describe('reading a session', () => {
     })
   })
 
+  it('export and messages write the forms of Responses and of DeepSeek', async () => {
+    expect(await json('export', 's', '--to', 'openai-responses', '--model', 'gpt-5')).toMatchObject({
+      format: 'openai-responses',
+      body: { model: 'gpt-5', store: false, input: [{ role: 'user' }, { role: 'user' }] },
+    })
+    expect(await json('export', 's', '--to', 'deepseek')).toMatchObject({ body: { messages: [{}, {}] } })
+    expect(await json('messages', 's', '--format', 'openai-responses')).toMatchObject({ input: [{}, {}] })
+    expect(await json('messages', 's', '--format', 'openai')).toMatchObject({ messages: [{}, {}] })
+  })
+
   it('export writes the log itself, line for line as the store holds it', async () => {
     const { out } = await palimpsest(['export', 's', '--to', 'jsonl'], { root })
     const trimmed = readFileSync(logOf(root, 's'), 'utf8').replaceAll(/ +$/gm, '')

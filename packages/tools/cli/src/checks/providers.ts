@@ -4,10 +4,15 @@ import {
   type Violation,
   intactThrough,
   toAnthropic,
+  toDeepSeek,
   toOpenAiChat,
+  toOpenAiResponses,
   validateAnthropic,
+  validateDeepSeek,
   validateOpenAiChat,
+  validateOpenAiResponses,
 } from '@palimpsest/provider-messages'
+import { responsesProvider } from '../exporting.ts'
 
 type Lookup = (ref: AttachmentRef) => Uint8Array | undefined
 
@@ -28,7 +33,7 @@ const targets: readonly {
     violations: (session, image) => {
       const messages = session.deriveMessages()
       const source = messages.findLast((message) => message.role === 'assistant')?.source
-      if (source?.kind !== 'model' || source.provider !== 'anthropic') return []
+      if (source?.kind !== 'model' || source.provider.split('.', 1)[0] !== 'anthropic') return []
       const { model } = source
       const thinking = { type: 'enabled', budget_tokens: 1024 } as const
       const exported = toAnthropic(messages, { image, model, thinking, intactThrough: intactThrough(session) })
@@ -40,6 +45,23 @@ const targets: readonly {
     violations: (session, image) => {
       const { messages } = toOpenAiChat(session.deriveMessages(), { image })
       return validateOpenAiChat({ messages }, { profile: 'transcript' })
+    },
+  },
+  {
+    // As it goes to the model that spoke last, with the reasoning that may go back to it.
+    name: 'openai-responses',
+    violations: (session, image) => {
+      const messages = session.deriveMessages()
+      const source = messages.findLast((message) => message.role === 'assistant')?.source
+      const own = source?.kind === 'model' ? { model: source.model, intactThrough: intactThrough(session) } : {}
+      const exported = toOpenAiResponses(messages, { image, provider: responsesProvider(messages), ...own })
+      return validateOpenAiResponses(exported, { profile: 'transcript', ...own })
+    },
+  },
+  {
+    name: 'deepseek',
+    violations: (session, image) => {
+      return validateDeepSeek(toDeepSeek(session.deriveMessages(), { image }), { profile: 'transcript' })
     },
   },
 ]

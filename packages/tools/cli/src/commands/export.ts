@@ -17,10 +17,10 @@ export function exportCommand(cli: Cli): Command {
     name: 'export',
     summary: 'write a session to stdout in the form of a provider',
     description:
-      'Writes the messages of a session as a request body for Anthropic Messages or OpenAI Chat Completions, or its whole log as JSON lines. What was changed on the way is counted on stderr; --json prints all of it.',
+      'Writes the messages of a session as a request body for Anthropic Messages, OpenAI Chat Completions, OpenAI Responses or DeepSeek, or its whole log as JSON lines. What was changed on the way is counted on stderr; --json prints all of it.',
     examples: [
       'palimpsest export last --to anthropic --model claude-sonnet-4-5 > request.json',
-      'palimpsest export last --to openai-chat',
+      'palimpsest export last --to openai-responses --model gpt-5',
       'palimpsest export 29ccd257 --to jsonl > session.jsonl',
     ],
   })
@@ -30,7 +30,7 @@ export function exportCommand(cli: Cli): Command {
     )
     .option(
       '--model <model>',
-      'model the request goes to: signed reasoning goes back to the family that signed it, and to no other',
+      'model the request goes to: signed reasoning goes back to the family that made it, and to no other',
     )
     .action(async (name: string, options: ExportOptions) => {
       await withStore(cli, options, async (store) => {

@@ -2,13 +2,13 @@ import { deriveMessagesAt } from '@palimpsest/session'
 import { type Command, Option } from 'commander'
 import { loadImages } from '../attachments.ts'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
-import { exportTo } from '../exporting.ts'
+import { type ProviderFormat, exportTo, providerFormats } from '../exporting.ts'
 import { messageLines } from '../render/message.ts'
 import { parseSeq, readSession, withStore } from '../store.ts'
 
 interface MessagesOptions extends CommonOptions {
   readonly at?: string
-  readonly format: 'derived' | 'anthropic' | 'openai'
+  readonly format: 'derived' | 'openai' | ProviderFormat
 }
 
 /** `palimpsest messages`: what the model sees, as messages. */
@@ -27,8 +27,8 @@ export function messagesCommand(cli: Cli): Command {
     .argument('[session]', sessionHelp, 'last')
     .option('--at <seq>', 'what the model saw right after this event')
     .addOption(
-      new Option('--format <format>', 'form of the messages')
-        .choices(['derived', 'anthropic', 'openai'])
+      new Option('--format <format>', 'form of the messages; openai is openai-chat')
+        .choices(['derived', ...providerFormats, 'openai'])
         .default('derived'),
     )
     .action(async (name: string, options: MessagesOptions) => {
@@ -42,7 +42,7 @@ export function messagesCommand(cli: Cli): Command {
           return
         }
         const image = await loadImages(events, store.attachments(session.id))
-        const format = options.format === 'openai' ? 'openai-chat' : 'anthropic'
+        const format = options.format === 'openai' ? 'openai-chat' : options.format
         const { body, report } = exportTo(format, session, { image, at })
         cli.io.stdout(`${JSON.stringify(options.json === true ? { ...body, report } : body, null, 2)}\n`)
       })
