@@ -106,6 +106,42 @@ it('refreshes of one session wait for each other', async () => {
   expect(contextMessages(session)).toHaveLength(1)
 })
 
+it('a slow refresh never writes what it read before a later one wrote', async () => {
+  const session = started()
+  const files = new MemoryFiles({ 'AGENTS.md': 'Old.' })
+  const { promise: held, resolve: release } = deferred()
+  let reads = 0
+  const context = contextOf(files, {
+    fileNames: ['AGENTS.md'],
+    port: {
+      exists: files.exists,
+      read: async (path, limits) => {
+        reads += 1
+        const result = files.read(path, limits)
+        if (reads === 1) await held
+        return result
+      },
+    },
+  })
+  const slow = context.refresh(session)
+  await ticks(20)
+  files.files.set('AGENTS.md', 'New.')
+  const later = context.refresh(session)
+  await ticks(20)
+  release()
+  await Promise.all([slow, later])
+  expect(quotedNow(session).map(({ text }) => text)).toEqual(['New.'])
+})
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  return { promise, resolve }
+}
+async function ticks(count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await Promise.resolve()
+}
+
 it('a refresh reads no event off the surface', async () => {
   const session = started()
   const context = contextOf(new MemoryFiles({ 'AGENTS.md': 'Be kind.' }))

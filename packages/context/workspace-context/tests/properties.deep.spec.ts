@@ -1,0 +1,3 @@
+import './budget.spec.ts'
+import './frame.spec.ts'
+import './session.property.spec.ts'
