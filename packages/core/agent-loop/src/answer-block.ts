@@ -47,7 +47,7 @@ export function blockContent(block: AnswerBlock, isInterrupted: boolean): Assist
     case 'tool-call':
       if (!isClosed || block.callId === undefined) return undefined
       return { type: 'tool-call', id: block.callId, name: block.name, arguments: text }
-    case 'image':
+    default:
       return block.image
   }
 }

@@ -227,12 +227,12 @@ export class AnswerBuilder {
     this.#push({ type: 'block-start', index: block.index, blockType: 'image' })
     const time = this.#options.now()
     const at = this.#chunks.push(undefined) - 1
-    const kept = this.#options.keepImage(part).then((image) => {
-      block.image = image
-      block.isClosed = true
-      if (image !== undefined)
-        this.#chunks[at] = { time, chunk: { type: 'block-end', index: block.index, block: image } }
-    })
+    const keep = async (): Promise<void> => {
+      block.image = await this.#options.keepImage(part)
+      if (block.image === undefined) return
+      this.#chunks[at] = { time, chunk: { type: 'block-end', index: block.index, block: block.image } }
+    }
+    const kept = keep()
     kept.catch(() => undefined)
     this.#images.push(kept)
   }

@@ -21,7 +21,7 @@ export class HookListeners {
   }
 
   on<Hook extends AgentHook>(hook: Hook, listener: AgentHooks[Hook]): () => void {
-    const entry: Listener = { call: listener as (context: never) => unknown }
+    const entry: Listener = { call: listener }
     const listeners = this.#listeners.get(hook) ?? new Set<Listener>()
     this.#listeners.set(hook, listeners.add(entry))
     return () => void listeners.delete(entry)

@@ -64,7 +64,7 @@ export class LateResults {
 
   /** Records finished results that a crash kept from their place, and says what the next step tells the model. */
   due(session: Session, createId: () => string): LateDelivery[] {
-    for (const { data } of [...this.#owed.values()]) {
+    for (const { data } of Array.from(this.#owed.values())) {
       const { turn, step, callId, content } = data
       session.append('tool/late-result', lateData({ turn, step }, callId, { content, isError: isError(data) }))
     }

@@ -1,4 +1,4 @@
-import type { LanguageModelV3CallOptions, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { EventOf, JsonObject, Message, MessageId, RequestHeader, SessionSeq, StepRef } from '@palimpsest/session'
 import { throwIfAborted, whileRunning } from './abort.ts'
 import type { AgentModel, ExportedPrompt } from './adapter.ts'
@@ -88,7 +88,7 @@ async function open(
 ): Promise<{ readonly stream: ReadableStream<StreamPart> }> {
   if (model.specificationVersion === 'v4') return model.doStream(options)
   const { reasoning: _, prompt, ...rest } = options
-  return model.doStream({ ...rest, prompt: toV3Prompt(prompt) } as LanguageModelV3CallOptions)
+  return model.doStream({ ...rest, prompt: toV3Prompt(prompt) })
 }
 
 async function readAnswer(

@@ -48,7 +48,7 @@ function recordHeader({ session, log }: LoopParts, header: RequestHeader): Reque
 
 function requireModel({ model }: LoopParts, { config }: RequestHeader): void {
   if (config?.provider === model.provider && config.model === model.modelId) return
-  const wanted = `${String(config?.provider)}/${String(config?.model)}`
+  const wanted = `${config?.provider}/${config?.model}`
   const why = `a listener of agent/request asked for ${wanted}, but the loop's model is ${model.provider}/${model.modelId}`
   throw failTurn('hook/failed', why)
 }

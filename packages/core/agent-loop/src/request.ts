@@ -60,7 +60,8 @@ export function callOptions(
 }
 
 function toolOf(tool: JsonObject, wireName: (name: string) => string): LanguageModelV4FunctionTool {
-  return { ...tool, name: wireName(String(tool['name'])) } as unknown as LanguageModelV4FunctionTool
+  const definition = tool as unknown as LanguageModelV4FunctionTool
+  return { ...definition, name: wireName(definition.name) }
 }
 
 function toolChoiceOf(choice: unknown, wireName: (name: string) => string): LanguageModelV4ToolChoice | undefined {

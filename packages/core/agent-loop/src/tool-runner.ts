@@ -130,11 +130,7 @@ class ToolRunner {
     const body = startBody(slot, this.#signal)
     const reviewed = body.outcome.then((outcome) => this.#review(slot, outcome))
     const closed = reviewed.then((outcome) => this.#settle(slot, outcome))
-    const timedOut = body.timedOut.then((outcome) => {
-      if (slot.outcome !== undefined) return
-      slot.outcome = outcome
-      this.#answerReady()
-    })
+    const timedOut = body.timedOut.then((outcome) => this.#expire(slot, outcome))
     // An append that a listener vetoes must not become an unhandled rejection once the race is over.
     closed.catch((error: unknown) => this.#stopFor(error))
     try {
@@ -163,6 +159,12 @@ class ToolRunner {
     if (slot.outcome !== undefined) return slot.recordLate(outcome)
     slot.outcome = outcome
     if (this.#slots[this.#answered] !== slot) slot.recordWaiting(outcome)
+    this.#answerReady()
+  }
+
+  #expire(slot: ToolSlot, outcome: ToolOutcome): void {
+    if (slot.outcome !== undefined) return
+    slot.outcome = outcome
     this.#answerReady()
   }
 

@@ -143,8 +143,9 @@ function streamOf(
           at += 1
           if (typeof next === 'function') await next()
           else if (next !== undefined) return controller.enqueue(next)
-          else return await end(controller)
+          else break
         }
+        await end(controller)
       },
     },
     { highWaterMark: 0 },
@@ -240,7 +241,7 @@ function toV3(
     case 'finish': {
       const { unified, raw } = part.finishReason
       const finishReason = { unified: unified === 'interrupted' ? ('other' as const) : unified, raw }
-      return controller.enqueue({ ...part, finishReason } as LanguageModelV3StreamPart)
+      return controller.enqueue({ ...part, finishReason })
     }
     default:
       controller.enqueue(part as LanguageModelV3StreamPart)

@@ -1,0 +1,3 @@
+import { describeLoopLaws } from './laws.ts'
+
+describeLoopLaws(10_000)
