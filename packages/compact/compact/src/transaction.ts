@@ -8,6 +8,7 @@ import {
 } from '@palimpsest/session'
 import { type Failure, askForSummary, isFailure, messageOf } from './asking.ts'
 import type { CompactionOutcome, CompactionTrigger, Summarize, Summary } from './contract.ts'
+import { sizeOfMessage, sumSizes } from './estimate.ts'
 import { requireVocabulary } from './events.ts'
 import { activeCompaction, endBracket, writeEnds } from './lock.ts'
 import { type RangeEnds, type Span, messagesOf, planSpan, prefixOf, stillStands } from './span.ts'
@@ -19,7 +20,7 @@ export interface RunCompactionOptions {
   readonly signal?: AbortSignal
   /** How long the summariser may take, in milliseconds, more than 0. No limit unless given. */
   readonly timeoutMs?: number
-  /** Tokens of messages; a quarter of their JSON's length unless given. */
+  /** Tokens of messages; an estimate unless given. */
   readonly measure?: (messages: readonly Message[]) => number
   /** Gives the id of the compaction; a random UUID unless given. Ids must differ within a session. */
   readonly createId?: () => string
@@ -48,7 +49,7 @@ export async function runCompaction(
   summarize: Summarize,
   options: RunCompactionOptions,
 ): Promise<CompactionOutcome> {
-  const { trigger, signal, timeoutMs, measure = roughTokens } = options
+  const { trigger, signal, timeoutMs, measure = estimate } = options
   requireVocabulary(session)
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
     throw new RangeError(`timeoutMs is ${timeoutMs}: expected more than 0 milliseconds`)
@@ -179,6 +180,6 @@ function fail({ session, compactionId }: Attempt, failure: Failure, replacementS
   return { kind: 'failed', code, message, compactionId }
 }
 
-function roughTokens(messages: readonly Message[]): number {
-  return Math.ceil(messages.reduce((sum, message) => sum + JSON.stringify(message.content).length, 0) / 4)
+function estimate(messages: readonly Message[]): number {
+  return sumSizes(messages.map((message) => sizeOfMessage(message, {}))).tokens
 }

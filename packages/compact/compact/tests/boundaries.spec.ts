@@ -2,7 +2,7 @@ import { balancedAfter, balancedBefore } from '@palimpsest/compact'
 import type { Session } from '@palimpsest/session'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { anyMoves, anySession, grow, openAfterEach, runs, seed } from './random.ts'
+import { anyMoves, anyMake, grow, openAfterEach, runs, seed } from './random.ts'
 import { answer, call, fresh, nodesOf, replacing, say, talk } from './support.ts'
 
 function expectRecount(session: Session): void {
@@ -54,7 +54,8 @@ describe('balancedBefore and balancedAfter', () => {
 
   it(`agree with a recount on every session and after whatever comes next, seed ${seed}`, () => {
     fc.assert(
-      fc.property(anySession, anyMoves, (session, moves) => {
+      fc.property(anyMake, anyMoves, (make, moves) => {
+        const session = make()
         expectRecount(session)
         for (const move of moves) {
           grow(session, [move])

@@ -11,7 +11,7 @@ import { importClaudeCode, importVocabulary } from '@palimpsest/transcripts'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { violations } from './providers.ts'
-import { anyMoves, anySession, grow, pickRange, restored, runs } from './random.ts'
+import { anyMoves, anyMake, grow, pickRange, restored, runs } from './random.ts'
 import { answer, bare, call, fresh, held, nodesOf, range, replacing, reply, say, short, vocabulary } from './support.ts'
 
 const textOf = ({ content }: Message): string =>
@@ -157,7 +157,8 @@ describe('CW-02: what is written while a compaction is in flight', () => {
 describe('FR-01: a fork of a compacted session', () => {
   it('derives at every cut what the parent derived there', async () => {
     await fc.assert(
-      fc.asyncProperty(anySession, fc.nat(), anyMoves, fc.nat(), async (parent, at, later, cut) => {
+      fc.asyncProperty(anyMake, fc.nat(), anyMoves, fc.nat(), async (make, at, later, cut) => {
+        const parent = make()
         const ends = pickRange(parent, at)
         if (ends === undefined) return
         await runCompaction(parent, ends, short, { trigger: 'manual', measure: shrinking() })

@@ -3,8 +3,8 @@ import { type Session, type SessionEvent, explain, interruptedTurnClosers, isSur
 import { transcriptProblems } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { anyMoves, anySession, grow, pickRange, reopened, restored, runs, seed, shown } from './random.ts'
-import { deferred } from './support.ts'
+import { anyMoves, anyMake, grow, pickRange, reopened, restored, runs, seed, shown } from './random.ts'
+import { deferred, measure } from './support.ts'
 import { violations } from './providers.ts'
 
 const pick = fc.nat({ max: 9999 })
@@ -38,7 +38,8 @@ export function describeLaws(share: number): void {
       let compactions = 0
       const rounds = fc.array(fc.tuple(pick, anyMoves), { minLength: 2, maxLength: 4 })
       await fc.assert(
-        fc.asyncProperty(anySession, rounds, async (session, each) => {
+        fc.asyncProperty(anyMake, rounds, async (make, each) => {
+          const session = make()
           for (const [at, moves] of each) {
             const before = shown(session)
             let input: readonly number[] = []
@@ -63,7 +64,8 @@ export function describeLaws(share: number): void {
     it('balance: whatever was compacted derives a transcript that every provider accepts', async () => {
       const rounds = fc.array(fc.tuple(pick, anyMoves, anyMoves), { minLength: 1, maxLength: 3 })
       await fc.assert(
-        fc.asyncProperty(anySession, rounds, async (session, each) => {
+        fc.asyncProperty(anyMake, rounds, async (make, each) => {
+          const session = make()
           for (const [at, meanwhile, moves] of each) {
             await compact(session, at, () => {
               grow(session, meanwhile)
@@ -81,7 +83,8 @@ export function describeLaws(share: number): void {
 
     it('crash at any event of the bracket: the session restores, derives valid messages and compacts again', async () => {
       await fc.assert(
-        fc.asyncProperty(anySession, pick, anyMoves, async (session, at, meanwhile) => {
+        fc.asyncProperty(anyMake, pick, anyMoves, async (make, at, meanwhile) => {
+          const session = make()
           const begin = session.length
           await compact(session, at, () => {
             grow(session, meanwhile.slice(0, 4))
@@ -101,7 +104,8 @@ export function describeLaws(share: number): void {
     it('a summariser that hangs, throws, says nothing, says too much or is aborted changes nothing', async () => {
       const bad = fc.constantFrom<keyof typeof badSummarisers>('hangs', 'throws', 'blank', 'too much', 'aborted')
       await fc.assert(
-        fc.asyncProperty(anySession, pick, bad, anyMoves, async (session, at, how, moves) => {
+        fc.asyncProperty(anyMake, pick, bad, anyMoves, async (make, at, how, moves) => {
+          const session = make()
           const range = pickRange(session, at)
           fc.pre(range !== undefined)
           const nodes = shown(session)
@@ -129,8 +133,9 @@ const badSummarisers = {
   blank: (session: Session, range: Range) =>
     runCompaction(session, range, () => ({ text: '\n' }), { trigger: 'manual' }),
   'too much': (session: Session, range: Range) =>
-    runCompaction(session, range, ({ messages }) => ({ text: `${JSON.stringify(messages)} and more` }), {
+    runCompaction(session, range, ({ messages }) => ({ text: JSON.stringify(messages) }), {
       trigger: 'manual',
+      measure,
     }),
   aborted: (session: Session, range: Range) => {
     const controller = new AbortController()

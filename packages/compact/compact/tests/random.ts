@@ -49,9 +49,12 @@ export function coding(of: { seed: number; events: number; replacementRate: numb
   return session
 }
 
-/** A session of any shape: what the kernel's own model tests append, or a coding session. */
-export const anySession: fc.Arbitrary<Session> = fc.oneof(
-  { arbitrary: anyCommands.map((commands) => grown(commands)), weight: 3 },
+/** Makes the same session each time it is called: what a property does to one must not reach the next run. */
+export type Make = () => Session
+
+/** Makes a session of any shape: what the kernel's own model tests append, or a coding session. */
+export const anyMake: fc.Arbitrary<Make> = fc.oneof(
+  { arbitrary: anyCommands.map((commands): Make => named(commands, () => grown(commands))), weight: 3 },
   {
     arbitrary: fc
       .record({
@@ -59,16 +62,24 @@ export const anySession: fc.Arbitrary<Session> = fc.oneof(
         events: fc.integer({ min: 20, max: 160 }),
         replacementRate: fc.constantFrom(0, 0.05, 0.2),
       })
-      .map(coding),
+      .map((of): Make => named(of, () => coding(of))),
     weight: 1,
   },
 )
+
+/** Shown as its recipe when a property fails. */
+function named(recipe: unknown, make: Make): Make {
+  return Object.assign(make, { [fc.toStringMethod]: () => fc.stringify(recipe) })
+}
 
 function grown(commands: readonly Command[]): Session {
   const session = fresh({ id: 'grown' })
   grow(session, commands)
   return session
 }
+
+/** A session of any shape, for properties that only read it. */
+export const anySession: fc.Arbitrary<Session> = anyMake.map((make) => make())
 
 /** A few appends, as somebody makes them while a summary is made or after it. */
 export const anyMoves: fc.Arbitrary<Command[]> = anyCommands.map((commands) => commands.slice(0, 12))

@@ -66,7 +66,8 @@ export const range = (startSeq: number, endSeq: number): { startSeq: SessionSeq;
 })
 
 /** Characters of all text: what tests count in. */
-const measure = (messages: readonly Message[]): number => JSON.stringify(messages.map(({ content }) => content)).length
+export const measure = (messages: readonly Message[]): number =>
+  JSON.stringify(messages.map(({ content }) => content)).length
 
 export const short: Summarize = () => ({ text: 'S' })
 export const bare = { trigger: 'manual', measure, frame: (words: string): string => words } as const

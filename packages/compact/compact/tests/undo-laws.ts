@@ -11,7 +11,7 @@ import { anyCommands, type Command } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { violations } from './providers.ts'
-import { anyMoves, anySession, coding, grow, pickRange, reopened, runs, seed, shown } from './random.ts'
+import { anyMoves, anyMake, coding, grow, pickRange, reopened, runs, seed, shown } from './random.ts'
 import { add, fresh } from './support.ts'
 
 const pick = fc.nat({ max: 9999 })
@@ -113,7 +113,8 @@ export function describeUndoLaws(share: number): void {
     it('the child shows the covered entries and every later turn, or a later event is named that hinders it', async () => {
       const met = { undone: 0, refused: 0 }
       await fc.assert(
-        fc.asyncProperty(anySession, pick, anyMoves, anyMoves, async (parent, at, meanwhile, later) => {
+        fc.asyncProperty(anyMake, pick, anyMoves, anyMoves, async (make, at, meanwhile, later) => {
+          const parent = make()
           const done = await compact(parent, at, meanwhile.slice(0, 4))
           if (done === undefined) return
           grow(parent, later)

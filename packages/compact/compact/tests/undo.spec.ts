@@ -309,6 +309,7 @@ describe('undoCompaction refuses', () => {
     }
     const source = { kind: 'plugin', plugin: 'compact', compactionId: 'c9' }
     add(parent, 'user/message', { ...parent.eventAt(1)?.data, source }, replacing([2, 3, 4]))
+    add(parent, 'compaction/start', { compactionId: 'c9', trigger: 'manual', startSeq: 1, endSeq: 5 })
     expect(refusal(() => undo(parent, 'c9'))).toMatch(/^undo\/unknown: .*compaction\/start/)
   })
 
