@@ -183,49 +183,52 @@ function contentOf(files: MemoryFiles, path: string): string | false | undefined
   return text.trim() === '' ? undefined : text
 }
 
-it('after any edits, touches, compactions, restores and forks each file is told of once, as it is, and a second refresh writes nothing', async () => {
-  let replaced = 0
-  let covered = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(anyMove, { maxLength: 25, size: 'max' }), async (moves) => {
-      const run = new Run()
-      for (const move of moves) {
-        const seen = contextMessages(run.session).length
-        await run.make(move)
-        if (move.kind === 'compact' && contextMessages(run.session).length < seen) covered += 1
-      }
-      await run.refresh()
-      replaced += run.session.events.filter(
-        (event) => event.type === 'user/message' && typeof event.surfaceOp === 'object' && recordsOf(event.data),
-      ).length
-    }),
-    runs(120),
-  )
-  expect(replaced).toBeGreaterThan(50)
-  expect(covered).toBeGreaterThan(50)
-})
+/** What holds of a session and a workspace whatever happens to them, tried `count` times. */
+export function describeSessionLaws(count: number): void {
+  it('after any edits, touches, compactions, restores and forks each file is told of once, as it is, and a second refresh writes nothing', async () => {
+    let replaced = 0
+    let covered = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyMove, { maxLength: 25, size: 'max' }), async (moves) => {
+        const run = new Run()
+        for (const move of moves) {
+          const seen = contextMessages(run.session).length
+          await run.make(move)
+          if (move.kind === 'compact' && contextMessages(run.session).length < seen) covered += 1
+        }
+        await run.refresh()
+        replaced += run.session.events.filter(
+          (event) => event.type === 'user/message' && typeof event.surfaceOp === 'object' && recordsOf(event.data),
+        ).length
+      }),
+      runs(count),
+    )
+    expect(replaced).toBeGreaterThan(50)
+    expect(covered).toBeGreaterThan(50)
+  })
 
-it('after a random compaction that covers it, a message is injected again exactly once', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.nat({ max: 5 }), fc.nat({ max: 5 }), async (before, after) => {
-      const files = new MemoryFiles({ 'AGENTS.md': 'Root.\n', 'lib/AGENTS.md': 'Lib.\n' })
-      const context = contextOf(files)
-      const session = started()
-      for (let i = 0; i < before; i += 1) say(session, 'Before.')
-      context.touched('lib/a.ts')
-      await context.refresh(session)
-      for (let i = 0; i < after; i += 1) say(session, 'After.')
-      const { nodes } = session.surface
-      const place = nodes.findIndex((seq: SessionSeq) => seq === before + 1)
-      compact(session, 1 + ((before + after) % (place || 1)), Math.max(place, nodes.length - 1 - (after % 2)))
-      expect(contextMessages(session)).toEqual([])
-      const { inject } = await context.refresh(session)
-      expect(inject?.files.map(({ path }) => path)).toEqual(['AGENTS.md', 'lib/AGENTS.md'])
-      expect(contextMessages(session)).toHaveLength(1)
-      await context.refresh(session)
-      await contextOf(files).refresh(session)
-      expect(contextMessages(session)).toHaveLength(1)
-    }),
-    runs(50),
-  )
-})
+  it('after a random compaction that covers it, a message is injected again exactly once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat({ max: 5 }), fc.nat({ max: 5 }), async (before, after) => {
+        const files = new MemoryFiles({ 'AGENTS.md': 'Root.\n', 'lib/AGENTS.md': 'Lib.\n' })
+        const context = contextOf(files)
+        const session = started()
+        for (let i = 0; i < before; i += 1) say(session, 'Before.')
+        context.touched('lib/a.ts')
+        await context.refresh(session)
+        for (let i = 0; i < after; i += 1) say(session, 'After.')
+        const { nodes } = session.surface
+        const place = nodes.findIndex((seq: SessionSeq) => seq === before + 1)
+        compact(session, 1 + ((before + after) % (place || 1)), Math.max(place, nodes.length - 1 - (after % 2)))
+        expect(contextMessages(session)).toEqual([])
+        const { inject } = await context.refresh(session)
+        expect(inject?.files.map(({ path }) => path)).toEqual(['AGENTS.md', 'lib/AGENTS.md'])
+        expect(contextMessages(session)).toHaveLength(1)
+        await context.refresh(session)
+        await contextOf(files).refresh(session)
+        expect(contextMessages(session)).toHaveLength(1)
+      }),
+      runs(count / 2),
+    )
+  })
+}

@@ -1,0 +1,3 @@
+import { describeSessionLaws } from './session-laws.ts'
+
+describeSessionLaws(2400)
