@@ -31,13 +31,19 @@ export type CompactionPlan =
 export interface PlanOptions {
   /** Above it a compaction is wanted. */
   readonly budget: Budget
-  /** Tokens at the end of the surface that stay; so does the last entry, unless this is 0. */
+  /**
+   * Tokens at the end of the surface that stay. So does the last entry, larger or not, which the next request has to answer;
+   * not where this is 0, or messages are pending.
+   */
   readonly keepRecentTokens: number
   /** Turns at the end that stay whole, as long as the target can be reached without them. */
   readonly keepRecentTurns?: number
   /** What to come down to, where more than `keepRecentTokens` can stay. As little as may stay unless given. */
   readonly target?: Budget
-  /** Plan also below the budget, and give up recent entries, all but the last step, where the target is out of reach. */
+  /**
+   * Plan also below the budget, and give up recent entries where the target is out of reach, but for the last step; without
+   * a target where nothing else is to be gained.
+   */
   readonly force?: boolean
   /** Messages that the next request adds. */
   readonly pending?: readonly Message[]
@@ -135,9 +141,9 @@ function isTurnStart(session: Session, seq: SessionSeq): boolean {
 
 /** The last positions that a range may end before, the most wanted first. */
 function limitsOf(session: Session, meter: TokenMeter, options: PlanOptions): readonly number[] {
-  const { keepRecentTokens, keepRecentTurns = 0, force = false } = options
+  const { keepRecentTokens, keepRecentTurns = 0, force = false, target, pending = [] } = options
   const { nodes } = session.surface
-  const last = keepRecentTokens === 0 ? nodes.length : nodes.length - 1
+  const last = keepRecentTokens === 0 || pending.length > 0 ? nodes.length : nodes.length - 1
   let byTokens = nodes.length
   for (let kept = 0; byTokens > 0; byTokens -= 1) {
     kept += meter.entry(nodes[byTokens - 1] as SessionSeq).tokens
@@ -150,6 +156,8 @@ function limitsOf(session: Session, meter: TokenMeter, options: PlanOptions): re
     ...(byTurns !== undefined && byTurns < byTokens ? [byTurns] : []),
     byTokens,
     ...(force && byTokens < last ? [last] : []),
+    // Without a target it is no request that asks, but a person: there may be nothing else to take.
+    ...(force && target === undefined ? [nodes.length] : []),
   ]
 }
 

@@ -102,6 +102,18 @@ describe('a plan', () => {
     expect(plan(turns(3), { ...options, force: true })).toEqual([1, 2, 3, 4, 5])
   })
 
+  it('keeps the last entry, however large it is, as long as nothing else is to be answered', () => {
+    const session = turns(1)
+    const options = { keepRecentTokens: 50 }
+    expect(plan(session, options)).toEqual([1])
+    expect(plan(session, { ...options, pending: [sayData(session) as never] })).toEqual([1, 2])
+    const only = turns(0)
+    say(only, word)
+    expect(plan(only, options)).toBe('nothing-to-gain')
+    expect(plan(only, { ...options, force: true, target: { tokens: 1 } })).toBe('nothing-to-gain')
+    expect(plan(only, { ...options, force: true })).toEqual([1])
+  })
+
   it('says below-threshold with the figures, and does not when it is forced', () => {
     const session = turns(3)
     const roomy = { ...tight, budget: { tokens: 5000 } }
