@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Session } from '@palimpsest/session'
 import type { AssistantMessage, RequestConfig, SessionSeq, SystemMessage, UserMessage } from '@palimpsest/session'
@@ -116,4 +117,35 @@ describe('signed reasoning goes back only while its prefix is what it was', () =
     answer(session, assistant([reasoning('unsigned'), text('x')]))
     expect(intactThrough(session)).toBe(5)
   })
+})
+
+it('a copy that an undo made has another prefix than the one it was signed on', () => {
+  const session = begin()
+  const data = { ...place, message: thinking([text('so')]) as AssistantMessage, stream: [] }
+  const origin = { session: session.id, seq: 1 as SessionSeq }
+  session.append('assistant/message', { ...data, copiedFrom: origin } as typeof data, append)
+  expect(intactThrough(session)).toBe(1)
+})
+
+it('a call after each event counts as one call at the end does', () => {
+  const anyStep = fc.constantFrom('say', 'answer', 'plain', 'header', 'same header', 'replace')
+  fc.assert(
+    fc.property(fc.array(anyStep, { maxLength: 20 }), (steps) => {
+      const session = begin()
+      for (const step of steps) {
+        if (step === 'say') say(session)
+        else if (step === 'answer') answer(session)
+        else if (step === 'plain') answer(session, assistant())
+        else if (step === 'header') header(session, { maxTokens: session.length })
+        else if (step === 'same header') header(session)
+        else {
+          const seq = session.surface.nodes[session.length % session.surface.nodes.length] ?? (0 as SessionSeq)
+          if (session.eventAt(seq)?.type === 'user/message') replace(session, seq, seq, [seq])
+        }
+        const fresh = { events: session.events, surface: session.surface }
+        expect(intactThrough(session)).toBe(intactThrough(fresh))
+      }
+    }),
+    { numRuns: 300 },
+  )
 })

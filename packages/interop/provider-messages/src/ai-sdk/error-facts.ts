@@ -1,4 +1,4 @@
-import { isRecord, member } from '../shared/json-reader.ts'
+import { isRecord, member, parsed } from '../shared/json-reader.ts'
 
 /** What an error says of itself, wherever in it that stands. */
 export interface ErrorFacts {
@@ -42,8 +42,8 @@ class Facts implements ErrorFacts {
 
   #readText(text: string, depth: number): void {
     const body = parsed(text)
-    if (body === undefined) this.messages.push(text)
-    else this.read(body, depth - 1)
+    if (isRecord(body)) this.read(body, depth - 1)
+    else this.messages.push(text)
   }
 
   #readRecord(value: object, depth: number): void {
@@ -67,15 +67,5 @@ class Facts implements ErrorFacts {
 
   #readStatus(status: unknown): void {
     if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600) this.status ??= status
-  }
-}
-
-function parsed(text: string): object | undefined {
-  if (!text.trimStart().startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }

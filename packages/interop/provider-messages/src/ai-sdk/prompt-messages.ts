@@ -11,7 +11,7 @@ import type { TextPart } from '../shared/images.ts'
 import { anthropicSeal, openAiItem, replayMetadata } from '../shared/replay.ts'
 import type { ReplayEntry } from '../shared/replay.ts'
 import { runs } from '../shared/runs.ts'
-import { isBlank } from '../shared/unicode.ts'
+import { isBlank, toWellFormed } from '../shared/unicode.ts'
 import type { TargetKind } from './target.ts'
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content']
@@ -81,8 +81,12 @@ function reasoningParts(part: Extract<AssistantPart, { type: 'reasoning' }>, for
   if (form.kind === 'anthropic') {
     const seal = anthropicSeal(part.replay)
     if (seal === undefined) return []
-    const anthropic = seal.type === 'thinking' ? { signature: seal.signature } : { redactedData: seal.data }
-    return [{ type: 'reasoning', text, providerOptions: { anthropic } }]
+    if (seal.type === 'thinking') {
+      return [{ type: 'reasoning', text, providerOptions: { anthropic: { signature: seal.signature } } }]
+    }
+    // Only the data is sent; the text may be anything.
+    const providerOptions = { anthropic: { redactedData: seal.data } }
+    return [{ type: 'reasoning', text: toWellFormed(text), providerOptions }]
   }
   if (form.kind === 'openai-responses') {
     const item = openAiItem(part.replay)
