@@ -177,6 +177,10 @@ export function describeLoopLaws(runs: number): void {
       const results = await Promise.all(sent)
       await one.idle()
       expect(results.map(({ turn }) => turn)).toEqual(results.map(({ turn }) => turn).toSorted((a, b) => a - b))
+      const answered = [...one.of('assistant/message'), ...one.of('assistant/attempt')].map(
+        ({ data }) => data.requestSeq,
+      )
+      expect(answered.toSorted((a, b) => Number(a) - Number(b))).toEqual(one.of('request/start').map(({ seq }) => seq))
       const said = one.of('user/message').map(({ data }) => data.content[0])
       for (const text of ['first', 'second', 'third', 'and this']) {
         expect(said.filter((block) => block?.type === 'text' && block.text === text)).toHaveLength(1)

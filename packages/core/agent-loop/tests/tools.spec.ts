@@ -25,7 +25,7 @@ function held(
     if (output instanceof Error) waiting.get(n)?.reject(output)
     else waiting.get(n)?.resolve(output)
   }
-  return { tool: tool as AgentTool, started, release }
+  return { tool, started, release }
 }
 
 async function until(condition: () => boolean): Promise<void> {
@@ -166,7 +166,7 @@ describe('calls', () => {
         defineTool({
           name: 'odd',
           inputSchema: z.object({}),
-          execute: () => ({ content: [{ type: 'image' }] }) as never,
+          execute: () => ({ content: [{ type: 'image' }] }),
         }),
         defineTool({ name: 'loop', inputSchema: z.object({}), execute: () => circular as never }),
       ],
