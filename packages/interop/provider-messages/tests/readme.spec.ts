@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import {
+  aiSdkRules,
   anthropicRules,
   anthropicUnjudged,
   deepSeekRules,
@@ -17,13 +18,14 @@ it('the README lists every rule as the rules describe themselves; ~ marks portab
     [openAiChatRules, openAiChatUnjudged],
     [openAiResponsesRules, openAiResponsesUnjudged],
     [deepSeekRules, deepSeekUnjudged],
+    [aiSdkRules],
   ]
   const expected = providers.flat(2).map((rule) => {
     if ('reason' in rule) return [rule.id, 'not judged', rule.reason]
     return [rule.level === 'portable' ? `${rule.id} ~` : rule.id, rule.profile, rule.about]
   })
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const rows = readme.split('\n').filter((line) => /^\| (?:A|OC|OR|DS)\d/.test(line))
+  const rows = readme.split('\n').filter((line) => /^\| (?:A|OC|OR|DS|AI)\d/.test(line))
   expect(
     rows.map((row) =>
       row

@@ -1,3 +1,3 @@
 import { describeWireLaw } from './law.ts'
 
-describeWireLaw(Number(process.env['PALIMPSEST_MODEL_RUNS'] ?? 60))
+describeWireLaw(Number(process.env['PALIMPSEST_MODEL_RUNS'] ?? 40))
