@@ -1,7 +1,6 @@
 import {
   type CopiedFrom,
   type EventEnvelope,
-  type Session as ParentSession,
   type SessionEvent,
   type SessionSeq,
   SESSION_FORMAT_VERSION,
@@ -38,7 +37,7 @@ export interface UndoOptions {
  * something left out, `undo/opaque`, `vocabulary/missing`; the parent is never changed. SPEC 7.1.
  */
 export function undoCompaction(
-  parent: ParentSession,
+  parent: Session,
   compaction: string | number,
   { id, now = Date.now }: UndoOptions = {},
 ): Session {
@@ -65,7 +64,7 @@ export function undoCompaction(
 /** How the references of one event of the parent move. `moved` holds the copies so far. */
 function mapFor(
   event: SessionEvent,
-  parent: ParentSession,
+  parent: Session,
   { startSeq: cut, seqs: leftOut, compactionId }: Bracket,
   moved: ReadonlyMap<SessionSeq, SessionSeq>,
 ): SeqMap {
@@ -87,12 +86,7 @@ function mapFor(
   return { cited, through }
 }
 
-function copyOf(
-  event: SessionEvent,
-  seq: SessionSeq,
-  parent: ParentSession,
-  child: readonly SessionEvent[],
-): SessionEvent {
+function copyOf(event: SessionEvent, seq: SessionSeq, parent: Session, child: readonly SessionEvent[]): SessionEvent {
   if (!isUnderstood(event.type, parent.vocabulary)) return { ...event, seq }
   if (event.type === 'tool/result' && event.surfaceOp !== 'append') {
     return { ...event, seq, data: { ...event.data, ...originOf(child[event.surfaceOp.startSeq]) } }
@@ -110,7 +104,7 @@ function originOf(event: SessionEvent | undefined): object {
   return origin === undefined ? {} : { copiedFrom: origin }
 }
 
-function childHeader(parent: ParentSession, id: string | undefined, createdAt: number): Session['header'] {
+function childHeader(parent: Session, id: string | undefined, createdAt: number): Session['header'] {
   const { cwd, origin, delegationDepth, agentPreset } = parent.header
   return parseSessionHeader({
     format: 'palimpsest',
