@@ -1,3 +1,4 @@
+import { CompactionError } from '@palimpsest/compact'
 import { PersistenceError, type PersistenceErrorCode } from '@palimpsest/session-persistence'
 import { ProviderMessagesError } from '@palimpsest/provider-messages'
 import { SessionAcceptanceError, SessionError } from '@palimpsest/session'
@@ -17,6 +18,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
  * - `option/invalid`: an option has a value that cannot be used.
  * - `source/unreadable`: a file that was named cannot be read.
  * - `source/nothing`: nothing to import was found.
+ * - `chat/no-key`: the environment has no key for the provider.
  * - `demo/failed`: the demonstration did not go as it should.
  */
 export type CliErrorCode =
@@ -27,6 +29,7 @@ export type CliErrorCode =
   | 'option/invalid'
   | 'source/unreadable'
   | 'source/nothing'
+  | 'chat/no-key'
   | 'demo/failed'
 
 const exits: Readonly<Record<CliErrorCode, ExitCode>> = {
@@ -37,6 +40,7 @@ const exits: Readonly<Record<CliErrorCode, ExitCode>> = {
   'option/invalid': EXIT.usage,
   'source/unreadable': EXIT.io,
   'source/nothing': EXIT.finding,
+  'chat/no-key': EXIT.usage,
   'demo/failed': EXIT.finding,
 }
 
@@ -65,6 +69,9 @@ export function isAboutLog(code: PersistenceErrorCode): boolean {
   return aboutTheLog.has(code)
 }
 
+/** Error classes of packages that most commands do without: to name them here would load them. */
+const lazilyLoaded: ReadonlySet<string> = new Set(['AgentLoopError', 'CompactBasicError', 'ToolResultPrunerError'])
+
 export interface Failure {
   readonly exit: ExitCode
   /** One line, without a stack. */
@@ -82,6 +89,10 @@ export function failureOf(error: unknown): Failure {
     const text = error.message.startsWith(`${error.code}: `) ? error.message : `${error.code}: ${error.message}`
     const isOfLog = error instanceof SessionAcceptanceError || error.code.startsWith('header/')
     return { exit: EXIT.finding, line: isOfLog ? `${text}; \`palimpsest verify\` tells more` : text }
+  }
+  if (error instanceof CompactionError) return { exit: EXIT.finding, line: error.message }
+  if (error instanceof Error && lazilyLoaded.has(error.name) && 'code' in error) {
+    return { exit: EXIT.finding, line: `${String(error.code)}: ${error.message}` }
   }
   if (error instanceof ProviderMessagesError || error instanceof TranscriptError) {
     return { exit: EXIT.finding, line: `${error.code}: ${error.message}` }

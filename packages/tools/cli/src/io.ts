@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { addAbortSignal } from 'node:stream'
 import { isatty } from 'node:tty'
 
 /** Everything that a command touches of its process, so that tests run it without one. */
@@ -14,6 +15,10 @@ export interface Io {
   readonly isStderrTty: boolean
   /** This command's own file: the demonstration starts a second process from it. */
   readonly program: string
+  /** What is typed or piped in, to its end or until the signal. To be asked for once. */
+  readonly input: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
+  /** Hears every Ctrl-C instead of the process; the result gives it back. */
+  readonly onInterrupt: (listener: () => void) => () => void
 }
 
 /** The process as it is. `program` is an absolute path. */
@@ -28,6 +33,11 @@ export function processIo(program: string): Io {
     isStdoutTty: isatty(1),
     isStderrTty: isatty(2),
     program,
+    input: (signal) => addAbortSignal(signal, process.stdin),
+    onInterrupt: (listener) => {
+      process.on('SIGINT', listener)
+      return () => void process.off('SIGINT', listener)
+    },
   }
 }
 

@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
 import { CliState } from './cli.ts'
+import { chatCommand } from './commands/chat.ts'
+import { compactCommand } from './commands/compact.ts'
 import { explainCommand } from './commands/explain.ts'
 import { importCommand } from './commands/import.ts'
 import { diffCommand } from './commands/diff.ts'
@@ -9,6 +11,7 @@ import { exportCommand } from './commands/export.ts'
 import { forkCommand } from './commands/fork.ts'
 import { lsCommand } from './commands/ls.ts'
 import { messagesCommand } from './commands/messages.ts'
+import { pruneCommand } from './commands/prune.ts'
 import { repairCommand } from './commands/repair.ts'
 import { requestCommand } from './commands/request.ts'
 import { salvageCommand } from './commands/salvage.ts'
@@ -35,6 +38,9 @@ const commands = [
   repairCommand,
   salvageCommand,
   forkCommand,
+  compactCommand,
+  pruneCommand,
+  chatCommand,
   exportCommand,
   demoCommand,
 ]

@@ -33,6 +33,8 @@ export interface RunOptions extends Partial<Omit<Io, 'stdout' | 'stderr'>> {
   readonly root?: string
 }
 
+async function* nothing(): AsyncGenerator<string> {}
+
 /** Runs one command line in this process. */
 export async function palimpsest(argv: readonly string[], { root, ...io }: RunOptions = {}): Promise<Ran> {
   let [out, err] = ['', '']
@@ -43,6 +45,8 @@ export async function palimpsest(argv: readonly string[], { root, ...io }: RunOp
     isStdoutTty: false,
     isStderrTty: false,
     program: '',
+    input: nothing,
+    onInterrupt: () => () => undefined,
     ...io,
     stdout: (text) => (out += text),
     stderr: (text) => (err += text),

@@ -1,15 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TurnResult } from '@palimpsest/agent-loop'
 import type { SessionEvent } from '@palimpsest/session'
 import { jsonlPersistence } from '@palimpsest/session-persistence-jsonl'
 import type { Command } from 'commander'
 import { type Cli, type CommonOptions, command, print } from '../cli.ts'
+import type { Ending, EndingListener } from '../demo/ending.ts'
 import { sideBySide } from '../demo/side-by-side.ts'
-import { type Crash, type Ending, type Imported, type Stage, crashDemo, endDemo, importDemo } from '../demo/story.ts'
+import { type Crash, type Imported, type Stage, crashDemo, importDemo } from '../demo/story.ts'
+import type { WriterLine } from '../demo/writer.ts'
 import { CliError } from '../exit.ts'
 import { eventLine } from '../render/event.ts'
-import { count, padStart, wrap } from '../render/text.ts'
+import { count, oneLine, padStart, wrap } from '../render/text.ts'
 
 /** `palimpsest demo`: what the library promises, before the reader's eyes. No network, nothing is left behind. */
 export function demoCommand(cli: Cli): Command {
@@ -17,7 +20,7 @@ export function demoCommand(cli: Cli): Command {
     name: 'demo',
     summary: 'see in a few seconds what a session survives',
     description:
-      'Imports a made-up transcript, kills a writer in the middle of a tool call, recovers, compacts by hand, and proves the replay. Needs no network; works in a temporary directory and removes it.',
+      'Imports a made-up transcript, kills an agent in the middle of a tool call, recovers and goes on, compacts, and proves every request and the replay from the log. The model is scripted: needs no network; works in a temporary directory and removes it.',
     examples: ['palimpsest demo', 'palimpsest demo --json'],
   }).action(async (options: CommonOptions) => {
     const scratch = await mkdtemp(join(tmpdir(), 'palimpsest-demo-'))
@@ -32,8 +35,6 @@ export function demoCommand(cli: Cli): Command {
   })
 }
 
-const summary = 'Summary: the rain chart was fixed and its tests were started, but their result was lost in a crash.'
-
 async function play(cli: Cli, options: CommonOptions, stage: Stage): Promise<void> {
   const tell = new Teller(cli, options.json === true)
   tell.opening()
@@ -41,32 +42,56 @@ async function play(cli: Cli, options: CommonOptions, stage: Stage): Promise<voi
   tell.imported(imported)
   tell.log(imported.events)
   tell.startWriter()
-  const crash = await crashDemo(stage, imported.id, (event) => tell.acknowledged(event))
+  const crash = await crashDemo(stage, imported.id, (line) => tell.writer(line))
   tell.crashed(crash)
-  const ending = await endDemo(stage, imported.id, summary, (closers) => tell.recovered(closers))
+  // Loaded here, so that no other command waits for the loop.
+  const { endDemo } = await import('../demo/ending.ts')
+  const given = crash.said.flatMap((line) => ('request' in line ? [line.request] : []))
+  const ending = await endDemo(stage, imported.id, given, tell)
   tell.compacted(ending)
   tell.proved(ending)
-  if (ending.live !== ending.replayed || !ending.isSound)
-    throw new CliError('demo/failed', 'the replay from disk is not what it should be')
+  tell.undone(ending)
+  const isRebuilt = ending.rebuilt === ending.requests && ending.sawUnknown
+  if (!isRebuilt || ending.live !== ending.replayed || !ending.isSound || !ending.undone.isSound)
+    throw new CliError('demo/failed', 'what came out of the log is not what went in')
   if (options.json === true) print(cli, options, toJson(imported, crash, ending), () => '')
 }
 
-function toJson({ id, report }: Imported, crash: Crash, ending: Ending): object {
+function toJson({ id, report }: Imported, { said, events: durable }: Crash, ending: Ending): object {
   const { events, messages, calls, answered } = report
+  const { compaction, covers, origins: standsFor, undone } = ending
+  const { replacementSeq: seq, tokensBefore, tokensAfter } = compaction
   return {
     session: id,
     import: { events, messages, calls, answered },
-    crash: { acknowledged: crash.acknowledged.length, durable: crash.events.length, closers: ending.closers.length },
-    compaction: { seq: ending.replacement.seq, covers: ending.covers, standsFor: ending.origins },
+    crash: {
+      acknowledged: acknowledgedOf(said).length,
+      durable: durable.length,
+      closers: ending.closers.length,
+      sawUnknown: ending.sawUnknown,
+    },
+    requests: { sent: ending.requests, rebuilt: ending.rebuilt },
+    compaction: { seq, covers, standsFor, tokensBefore, tokensAfter },
     replay: { live: ending.live, disk: ending.replayed, sound: ending.isSound },
+    undo: {
+      session: undone.id,
+      messagesBefore: ending.messages,
+      messagesAfter: undone.messages,
+      sound: undone.isSound,
+    },
   }
 }
 
+function acknowledgedOf(said: readonly WriterLine[]): { readonly seq: number; readonly type: string }[] {
+  return said.flatMap((line) => ('durable' in line ? [line.durable] : []))
+}
+
 /** Tells the story on stdout, or keeps quiet. */
-class Teller {
+class Teller implements EndingListener {
   readonly #cli: Cli
   readonly #isQuiet: boolean
   #chapters = 0
+  #isGoingOn = false
 
   constructor(cli: Cli, isQuiet: boolean) {
     this.#cli = cli
@@ -97,23 +122,28 @@ class Teller {
   }
 
   startWriter(): void {
-    this.#chapter('A writer is killed in the middle of a tool call')
-    this.#say('A second process goes on with the session. Each event is on the disk before it is named here.')
+    this.#chapter('An agent is killed in the middle of a tool call')
+    this.#say(
+      'A second process runs the agent loop on the session, on a scripted model. What is durable is named after it is on the disk, and before anything is done because of it.',
+    )
     this.#line('')
   }
 
-  acknowledged({ seq, type }: Crash['acknowledged'][number]): void {
-    const note =
-      type === 'tool/call' ? this.#cli.style('dim', '   recorded before the tool runs: ./deploy.sh production') : ''
-    this.#line(`  ${this.#cli.style('green', 'durable')} ${padStart(String(seq), 3)}  ${type}${note}`)
+  writer(line: WriterLine): void {
+    const { style } = this.#cli
+    if ('durable' in line)
+      this.#line(`  ${style('green', 'durable')} ${padStart(String(line.durable.seq), 3)}  ${line.durable.type}`)
+    else if ('request' in line)
+      this.#line(`  ${style('cyan', 'model')}        is asked, with everything above on the disk`)
+    else this.#line(`  ${style('yellow', 'running')}      ${oneLine(line.running)}`)
   }
 
-  crashed({ pid, refusal, events, acknowledged, pendingClosers }: Crash): void {
+  crashed({ pid, refusal, events, said, pendingClosers }: Crash): void {
     const { style } = this.#cli
     this.#line(`  ${style('yellow', 'refused')}      ${refusal}`)
     this.#line(`  ${style('red', 'SIGKILL')}      process ${pid} is gone, without a word`)
     this.#say(
-      `\nEvent ${acknowledged.at(-1)?.seq ?? '-'} was the last that was acknowledged, and the log ends with event ${events.length - 1}. The call has no answer: every provider would refuse these messages. ${count(pendingClosers.length, 'closing event')} will mend that.`,
+      `\nEvent ${acknowledgedOf(said).at(-1)?.seq ?? '-'} was the last that was acknowledged, and the log ends with event ${events.length - 1}. The call has no answer: every provider would refuse these messages. ${count(pendingClosers.length, 'closing event')} will mend that.`,
     )
   }
 
@@ -130,26 +160,53 @@ class Teller {
     }
   }
 
-  compacted({ replacement, covers, origins, events }: Ending): void {
-    this.#chapter('A range is compacted by hand')
-    this.#say(
-      `One ordinary user/message, event ${replacement.seq}, takes the place of ${covers} surface entries and names each of them. One of those was a summary itself, so it stands for ${origins} first events. All of them are still in the log.`,
+  turn(prompt: string, { text, steps, reason }: TurnResult): void {
+    const { style } = this.#cli
+    if (!this.#isGoingOn) {
+      this.#isGoingOn = true
+      this.#chapter('The loop goes on in this process')
+      this.#say('The model reads that nobody knows how the call ended, so it looks before it does anything twice.')
+    }
+    this.#line(`\n  ${style('bold', 'user')}   ${oneLine(prompt)}`)
+    this.#line(
+      `  ${style('bold', 'model')}  ${oneLine(text)} ${style('dim', `(${count(steps, 'step')}, ${reason.kind})`)}`,
     )
-    this.#write(`\n${sideBySide(events, this.#cli.io.columns, this.#cli.style, Math.max(0, events.length - 14))}`)
   }
 
-  proved({ live, replayed, isSound }: Ending): void {
+  compacted({ compaction, covers, origins, events }: Ending): void {
+    this.#chapter('The session had outgrown its budget')
+    this.#say(
+      `Before the last turn it was compacted, offline: one ordinary user/message, event ${compaction.replacementSeq}, takes the place of ${covers} surface entries and names each of them; ${compaction.tokensBefore} tokens became ${compaction.tokensAfter}. One of those was a summary itself, so it stands for ${origins} first events. All of them are still in the log.`,
+    )
+    this.#write(`\n${sideBySide(events, this.#cli.io.columns, this.#cli.style, Math.max(0, events.length - 24))}`)
+  }
+
+  proved({ live, replayed, isSound, rebuilt, requests }: Ending): void {
     const { style } = this.#cli
-    this.#chapter('Another process replays it from disk')
+    const verdict = (isGood: boolean, good: string, bad: string): string =>
+      isGood ? style('green', good) : style('red', bad)
+    this.#chapter('The log is the proof')
+    this.#say(
+      'Each prompt that a model was given, by either process, against the one that the log alone gives; then the messages as another process reads them from disk.',
+    )
+    this.#line('')
+    this.#line(
+      `  requests   ${verdict(rebuilt === requests, `${rebuilt} of ${requests} requests rebuilt from the log`, `only ${rebuilt} of ${requests} requests rebuilt from the log`)}`,
+    )
     this.#line(`  here       ${live}`)
+    this.#line(`  from disk  ${replayed}  ${verdict(live === replayed, 'the same bytes', 'different')}`)
     this.#line(
-      `  from disk  ${replayed}  ${live === replayed ? style('green', 'the same bytes') : style('red', 'different')}`,
+      `  verify     ${verdict(isSound, 'sound: every rule holds, and both providers take the messages', 'not sound')}`,
+    )
+  }
+
+  undone({ undone, messages }: Ending): void {
+    this.#chapter('The compaction is undone')
+    this.#say(
+      `A new session in which it never happened, later turns and all: ${count(undone.messages, 'message')} in the place of ${messages}. The old one stays as it is.`,
     )
     this.#line(
-      `  verify     ${isSound ? style('green', 'sound: every rule holds, and both providers take the messages') : style('red', 'not sound')}`,
-    )
-    this.#line(
-      `\nNow your own files: ${style('bold', 'palimpsest import')} finds your Claude Code sessions and only reads them.`,
+      `\nNow your own files: ${this.#cli.style('bold', 'palimpsest import')} finds your Claude Code sessions and only reads them.`,
     )
   }
 

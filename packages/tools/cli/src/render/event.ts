@@ -1,6 +1,6 @@
-import { type SessionEvent, type SessionSeq, foldSurface, isSurfaceType } from '@palimpsest/session'
+import { type EventOf, type SessionEvent, type SessionSeq, foldSurface, isSurfaceType } from '@palimpsest/session'
 import { blockLine, contentLine } from './message.ts'
-import { bytes, clip, oneLine, pad, padStart } from './text.ts'
+import { bytes, clip, count, oneLine, pad, padStart } from './text.ts'
 import type { Style } from './style.ts'
 
 /** Where each event of a log stands now: on the surface, under a replacement, or in the log only. */
@@ -44,6 +44,22 @@ export function eventLine(event: SessionEvent): string {
       return `${oneLine(event.data.name)}(${oneLine(event.data.arguments)})`
     case 'request/header':
       return `${oneLine(event.data.header.config.provider)} ${oneLine(event.data.header.config.model)}, ${event.data.reason}`
+    case 'request/context': {
+      const { provider, model, contextWindow } = event.data
+      const window = contextWindow === undefined ? '' : `, context of ${count(contextWindow, 'token')}`
+      return `${oneLine(provider)} ${oneLine(model)}${window}`
+    }
+    case 'request/start': {
+      const { turn, step, attempt, throughSeq } = event.data
+      return `turn ${turn}, step ${step}, attempt ${attempt}: the messages as of event ${throughSeq}`
+    }
+    case 'tool/progress':
+    case 'tool/late-result':
+      return `${oneLine(event.data.callId)}: ${contentLine(event.data.content)}`
+    case 'compaction/start':
+    case 'compaction/summary':
+    case 'compaction/end':
+      return compactionLine(event)
     case 'import/raw':
       return `line ${event.data.line}, ${event.data.reason}: ${oneLine(event.data.text.slice(0, 400))}`
     case 'salvage/raw':
@@ -52,6 +68,26 @@ export function eventLine(event: SessionEvent): string {
       return `seq ${event.data.from} to ${event.data.to} of the damaged log`
     default:
       return oneLine(JSON.stringify((event as { data: unknown }).data).slice(0, 400))
+  }
+}
+
+function compactionLine(event: EventOf<'compaction/start' | 'compaction/summary' | 'compaction/end'>): string {
+  switch (event.type) {
+    case 'compaction/start': {
+      const { trigger, startSeq, endSeq, tokensBefore } = event.data
+      const size = tokensBefore === undefined ? '' : `, ${count(tokensBefore, 'token')}`
+      return `${trigger}: entries ${startSeq} to ${endSeq}${size}`
+    }
+    case 'compaction/summary': {
+      const { shadowedSeqs, tokensBefore, tokensAfter, model } = event.data
+      const maker = model === undefined ? '' : `, by ${oneLine(model)}`
+      return `${count(shadowedSeqs.length, 'entry')}: ${count(tokensBefore, 'token')} became ${count(tokensAfter, 'token')}${maker}`
+    }
+    default: {
+      const { replacementSeq, error } = event.data
+      const what = replacementSeq === undefined ? 'nothing was replaced' : `replaced by event ${replacementSeq}`
+      return error === undefined ? what : `${what}, ${oneLine(error.code)}: ${oneLine(error.message)}`
+    }
   }
 }
 
