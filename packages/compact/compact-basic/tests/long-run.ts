@@ -1,7 +1,8 @@
+import { type Message, isSurfaceType } from '@palimpsest/session'
 import { expect } from 'vitest'
 import { basicCompaction, extractSummarizer } from '@palimpsest/compact-basic'
 import { seededRandom } from '@palimpsest/testkit'
-import { looped, requestsOf } from './looped.ts'
+import { looped } from './looped.ts'
 import { expectValid } from './support.ts'
 
 /** A scripted run of so many messages under one budget: what was sent, and how often it was no extension of what was sent before. */
@@ -29,10 +30,17 @@ export async function longRun(
     lowWater,
   })
   compaction.attach(one.loop)
-  let largest = 0
-  one.loop.on('agent/request', () => void (largest = Math.max(largest, compaction.meter.usage().tokens)))
-  const surfaced = (): number => one.session.events.filter((event) => 'surfaceOp' in event).length
-  for (let turn = 1; surfaced() < messages; turn += 1) {
+  let [requests, rewritten, largest] = [0, 0, 0]
+  let before: readonly Message[] = []
+  one.loop.on('agent/request', ({ messages }) => {
+    requests += 1
+    if (before.some((message, at) => messages[at] !== message)) rewritten += 1
+    before = messages
+    largest = Math.max(largest, compaction.meter.usage().tokens)
+  })
+  let surfaced = 0
+  one.session.on('session/event', ({ type }) => void (isSurfaceType(type) && (surfaced += 1)))
+  for (let turn = 1; surfaced < messages; turn += 1) {
     expect(await one.loop.send(`Task ${turn}: ${'please '.repeat(20)}`)).toMatchObject({
       reason: { kind: 'completed' },
     })
@@ -41,6 +49,5 @@ export async function longRun(
   expectValid(one.session)
   const total = one.session.events.reduce((sum, { seq }) => sum + compaction.meter.entry(seq).tokens, 0)
   const bound = Math.ceil(total / (budget * (highWater - lowWater)))
-  const { lists, rewritten } = requestsOf(one.session)
-  return { requests: lists.length, rewritten, bound }
+  return { requests, rewritten, bound }
 }
