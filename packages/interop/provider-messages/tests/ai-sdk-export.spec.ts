@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { ContentBlock, Json, Message } from '@palimpsest/session'
-import { ProviderMessagesError, toLanguageModelPrompt, toModelMessages, validateModelMessages } from '../src/index.ts'
+import {
+  ProviderMessagesError,
+  toLanguageModelPrompt,
+  toModelMessages,
+  validateLanguageModelPrompt,
+  validateModelMessages,
+} from '../src/index.ts'
 import type { LanguageModelExportOptions } from '../src/index.ts'
 import { assistant, call, image, reasoning, result, system, text, thinking, user } from './fixtures/messages.ts'
 import { sendList, wireTargets } from './fixtures/wire-targets.ts'
@@ -190,6 +196,13 @@ describe('reasoning for Anthropic', () => {
     const apart = made(CLAUDE, [call('a'), reasoning('hm'), text('x')], [null, seal, null])
     expect(codes([user(), moved, result('a'), user()], CLAUDE)).toEqual(['reasoning/dropped'])
     expect(codes([user(), apart, result('a'), user()], CLAUDE)).toEqual([])
+  })
+
+  it('that is redacted goes back by its data alone, whatever its text', () => {
+    const odd = made(CLAUDE, [reasoning('\ud800'), text('x')], [{ anthropic: { redactedData: 'd' } }, null])
+    const written = prompt([user(), odd, user()], CLAUDE)
+    expect(validateLanguageModelPrompt(written, { profile: 'request' })).toEqual([])
+    expect(JSON.stringify(written)).toContain('"redactedData":"d"')
   })
 
   it('reaches the wire as it came', async () => {
