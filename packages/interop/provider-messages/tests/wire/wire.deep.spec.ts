@@ -1,3 +1,3 @@
 import { describeWireLaw } from './law.ts'
 
-describeWireLaw(Number(process.env['PALIMPSEST_MODEL_RUNS'] ?? 3000))
+describeWireLaw(Number(process.env['PALIMPSEST_MODEL_RUNS'] ?? 1000))
