@@ -233,9 +233,11 @@ class WaterMarkCompaction implements BasicCompaction {
     if (this.#options.onNoProgress === 'continue' || isWithin(this.meter.usage(input), this.#budget())) return
     const { tokens, budget, largest } = outcome
     const named = largest.map(({ seq, tokens, reason }) => `event ${seq} (${reason}, ${tokens} tokens)`).join(', ')
+    const { tokens: fixed } = this.meter.fixed()
+    const tools = fixed > 0 ? `; tools and instructions take ${fixed} tokens` : ''
     throw new CompactBasicError(
       'no-progress',
-      `compaction does not get the session from ${tokens} tokens below its budget of ${budget}. The largest entries that stay: ${named}. ` +
+      `compaction does not get the session from ${tokens} tokens below its budget of ${budget}. The largest entries that stay: ${named}${tools}. ` +
         'Shorten them, raise the budget, or compact by hand',
       { largest },
     )
