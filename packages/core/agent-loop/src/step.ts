@@ -6,7 +6,7 @@ import { settleHead } from './head.ts'
 import type { LateDelivery } from './late-results.ts'
 import type { LoopParts } from './loop-config.ts'
 import { runTools } from './tool-runner.ts'
-import { failTurn } from './turn-stop.ts'
+import { TurnStop, failTurn } from './turn-stop.ts'
 
 /** One step of a turn, as it is asked for. */
 export interface StepInput extends StepRef {
@@ -42,9 +42,12 @@ export async function runStep(parts: LoopParts, input: StepInput): Promise<StepO
     const answer = await askModel(parts, place, signal)
     input.onAnswer(answer)
     const calls = await runTools(parts, place, answer.message, signal)
-    return { finish: answer.finish, calls }
-  } finally {
     session.append('step/end', place)
+    return { finish: answer.finish, calls }
+  } catch (error) {
+    // After anything else a call may be open, which the turn closes first.
+    if (error instanceof TurnStop) session.append('step/end', place)
+    throw error
   }
 }
 

@@ -173,8 +173,8 @@ class ToolRunner {
     for (;;) {
       const slot = this.#slots[this.#answered]
       if (slot?.outcome === undefined) return
-      this.#answered += 1
       slot.recordResult(slot.outcome)
+      this.#answered += 1
     }
   }
 

@@ -88,9 +88,9 @@ class Turn {
   }
 
   #reasonOf(error: unknown): TurnEndReason {
-    if (error instanceof TurnStop) return error.reason
-    // A listener vetoed an event, or this package has an error: the log must be closed all the same.
+    // A listener may have vetoed what closes a call or a step: the log must be closed all the same.
     forceClose(this.#parts.session)
+    if (error instanceof TurnStop) return error.reason
     return failTurn('hook/failed', `the turn could not go on: ${messageOf(error)}`).reason
   }
 

@@ -172,7 +172,8 @@ export function checkRequests(session: Session, { seen }: TestAdapter): void {
   }
 }
 
-function violations(messages: readonly Message[], profile: Profile): unknown[] {
+/** What the rules of the providers say of a derived list. */
+export function violations(messages: readonly Message[], profile: Profile): unknown[] {
   const claude = 'claude-sonnet-4-5'
   const { report: _, ...anthropic } = toAnthropic(messages, { model: claude })
   const chat = toOpenAiChat(messages)

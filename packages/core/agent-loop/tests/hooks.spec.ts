@@ -131,14 +131,27 @@ describe('hooks', () => {
     expect(JSON.stringify(one.prompts()[2])).toContain('late')
   })
 
-  it('a listener of the session that vetoes an event ends the turn, closed', async () => {
-    const one = rig({ tools: [echo], script: [{ parts: [{ call: 'echo' }] }, 'Next.'] })
-    let isOn = true
-    one.session.on('internal/dispatch', ({ type }) => {
-      if (isOn && type === 'tool/call') throw new Error('no')
-    })
-    expect((await one.send('go')).reason).toMatchObject({ kind: 'error' })
-    isOn = false
-    await one.send('again')
-  })
+  it.each([
+    ['step/start', 1],
+    ['user/message', 1],
+    ['request/start', 1],
+    ['assistant/message', 1],
+    ['tool/call', 1],
+    ['tool/result', 1],
+    ['tool/result', 2],
+    ['step/end', 1],
+  ] as const)(
+    'a listener of the session that vetoes %s, %i times, leaves a turn that is closed',
+    async (vetoed, times) => {
+      const one = rig({ tools: [echo], script: () => ({ parts: one.prompts().length > 1 ? [] : [{ call: 'echo' }] }) })
+      let vetoes = 0
+      one.session.on('internal/dispatch', ({ type }) => {
+        if (type === vetoed && (vetoes += 1) <= times) throw new Error('no')
+      })
+      await one.send('go')
+      expect(vetoes).toBeGreaterThanOrEqual(times)
+      await one.send('again')
+      expect(one.of('user/message')).toHaveLength(2)
+    },
+  )
 })
