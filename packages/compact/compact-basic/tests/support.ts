@@ -13,11 +13,11 @@ import { assistantData, resultData, systemData, text, toolCall, userData } from 
 import { expect } from 'vitest'
 
 export const vocabulary = coreEvents.extend(compactionEvents)
-export const appended = { surfaceOp: 'append' } as const
+const appended = { surfaceOp: 'append' } as const
 
 const given = process.env['PALIMPSEST_SEED']
 /** `PALIMPSEST_SEED` repeats a run. */
-export const seed: number = given === undefined ? (Math.random() * 2 ** 31) | 0 : Number(given)
+const seed: number = given === undefined ? (Math.random() * 2 ** 31) | 0 : Number(given)
 /** The runs of a property; more in deep runs. */
 export const runs = (few: number): { numRuns: number; seed: number } => ({
   numRuns: process.env['PALIMPSEST_DEEP'] === '1' ? few * 20 : few,
