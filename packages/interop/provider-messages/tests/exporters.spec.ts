@@ -211,6 +211,20 @@ describe('signed reasoning', () => {
     expect(codes(toAnthropic([user(), assistant([reasoning('a'), text('b')])], signed))).toEqual(['reasoning/dropped'])
   })
 
+  it('stays behind where something before a later block would not go back as it came', () => {
+    const list = (between: ContentBlock): Message[] => {
+      const replayState = { blocks: [sealed('1'), null, sealed('2')] }
+      const message = assistant([reasoning('a'), between, reasoning('c'), text('d')], { replayState })
+      return [user(), message, ...(between.type === 'tool-call' ? [result(between.id)] : [])]
+    }
+    for (const between of [text('b'), text(''), call('t'), call('t', '')]) expect(kept(list(between))).toBe(true)
+    for (const between of [text('\n'), text('b\ud800'), call('t', '[1]'), call('t', '{"a":"\\ud800"}'), call('t~2')])
+      expect(kept(list(between))).toBe(false)
+    // What stands behind the last block is bound to by nobody yet.
+    const replayState = { blocks: [sealed('1')] }
+    expect(kept([user(), assistant([reasoning('a'), text('b\ud800')], { replayState })])).toBe(true)
+  })
+
   it('is dropped for OpenAI', () => {
     const chat = toOpenAiChat([user(), thinking([text('so')])])
     expect(chat.messages[1]).toEqual({ role: 'assistant', content: 'so' })
