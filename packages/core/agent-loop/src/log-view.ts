@@ -3,7 +3,7 @@ import { LateResults } from './late-results.ts'
 
 /** What the loop must know of the log, kept up to date event by event. A resume reads it from the events that are there. */
 export class LogView {
-  readonly late = new LateResults()
+  readonly late: LateResults = new LateResults()
   lastTurn = 0
   header: EventOf<'request/header'> | undefined
   context: EventOf<'request/context'> | undefined

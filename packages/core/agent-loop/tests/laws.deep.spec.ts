@@ -1,3 +1,3 @@
 import { describeLoopLaws } from './laws.ts'
 
-describeLoopLaws(10_000)
+describeLoopLaws(5_000)
