@@ -1,3 +1,4 @@
+import { startProviderServer } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import { answered, call, event, palimpsest, result, said, scratch, storeEvents, treeOf } from './support.ts'
 
@@ -137,6 +138,26 @@ describe('compact', () => {
     const unknown = await palimpsest(['compact', 's', '--undo', '3'], { root })
     expect(unknown).toMatchObject({ exit: 1, out: '' })
     expect(unknown.err).toMatch(/^palimpsest: undo\/unknown: /)
+  })
+
+  it('lets a named model write the summary; when that fails, nothing is written', async () => {
+    const root = await stored(longSession())
+    const before = treeOf(root)
+    await using server = await startProviderServer({
+      kind: 'compatible',
+      script: [{ failure: 'unauthorized' }, { blocks: [{ type: 'text', text: 'The gauge was cleaned.' }] }],
+    })
+    const asked = ['compact', 's', '--range', '1..6', '--summarizer', 'compatible/tiny', '--base-url', server.baseURL]
+    const preview = await palimpsest([...asked, '--preview'], { root })
+    expect(preview.out).toContain('compatible/tiny would write it')
+    const failed = await palimpsest([...asked, '--json'], { root })
+    expect(failed).toMatchObject({ exit: 1, json: { outcome: 'failed', reason: 'summarizer-failed' } })
+    expect(treeOf(root)).toEqual(before)
+    const { exit, out } = await palimpsest(asked, { root })
+    expect(exit).toBe(0)
+    expect(out).toContain('written by compatible/tiny')
+    expect(await textsSeen(root, 's')).toContainEqual(expect.stringContaining('The gauge was cleaned.'))
+    expect(server.requests).toHaveLength(2)
   })
 
   it('asks a model only when one is named, which needs its key', async () => {

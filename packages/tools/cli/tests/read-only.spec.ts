@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { logOf, palimpsest, said, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
 
-const changing: ReadonlySet<string> = new Set(['import', 'repair', 'salvage', 'fork'])
+const changing: ReadonlySet<string> = new Set(['import', 'repair', 'salvage', 'fork', 'compact', 'prune', 'chat'])
 
 describe('a command whose name does not say so', () => {
   it('changes no byte below the root, whatever state the session is in', async () => {
@@ -26,6 +26,8 @@ describe('a command whose name does not say so', () => {
       ['diff', name, '--from', '2'],
       ['diff', name, 'whole'],
       ['stats', name],
+      ['compact', name, '--preview'],
+      ['prune', name, '--preview'],
       ['verify', name, '--streams'],
       ['export', name, '--to', 'openai-chat'],
       ['export', name, '--to', 'jsonl'],

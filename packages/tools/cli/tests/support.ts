@@ -29,14 +29,14 @@ export interface Ran {
   readonly json: unknown
 }
 
-export interface RunOptions extends Partial<Omit<Io, 'stdout' | 'stderr'>> {
+export interface RunOptions extends Partial<Omit<Io, 'stderr'>> {
   readonly root?: string
 }
 
 async function* nothing(): AsyncGenerator<string> {}
 
 /** Runs one command line in this process. */
-export async function palimpsest(argv: readonly string[], { root, ...io }: RunOptions = {}): Promise<Ran> {
+export async function palimpsest(argv: readonly string[], { root, stdout, ...io }: RunOptions = {}): Promise<Ran> {
   let [out, err] = ['', '']
   const exit = await run(argv, {
     env: root === undefined ? {} : { PALIMPSEST_ROOT: root },
@@ -48,7 +48,10 @@ export async function palimpsest(argv: readonly string[], { root, ...io }: RunOp
     input: nothing,
     onInterrupt: () => () => undefined,
     ...io,
-    stdout: (text) => (out += text),
+    stdout: (text) => {
+      out += text
+      stdout?.(text)
+    },
     stderr: (text) => (err += text),
   })
   const json: unknown = argv.includes('--json') && out !== '' ? JSON.parse(out) : undefined

@@ -171,6 +171,7 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     { answer }: AcceptedRequest,
     script: ServedReply,
     n: number,
+    gone: Promise<void>,
   ): Promise<void> {
     const { events, whole, headers, errorEvents } = answer(script, n)
     if (!wantsStream(request)) {
@@ -190,7 +191,7 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
       await writeInPieces(response, [...sent, ...tail].join(''), random)
     }
     if (broken?.how === 'hang') {
-      await once(response, 'close')
+      await gone
       return
     }
     end(request, broken === undefined ? 'answered' : 'broken')
@@ -201,8 +202,11 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await readRequest(incoming, received++)
     requests.push(request)
-    response.once('close', () => {
-      if (request.outcome === 'pending') request.outcome = 'disconnected'
+    const gone = new Promise<void>((resolve) => {
+      response.once('close', () => {
+        end(request, 'disconnected')
+        resolve()
+      })
     })
     if (incoming.method !== 'POST' || !protocol.paths.includes(request.path)) {
       const fault = {
@@ -218,7 +222,7 @@ export async function startProviderServer(options: ProviderServerOptions): Promi
     const n = accepted++
     const answer = await scripted(request, n)
     if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs))
-    if (isReply(answer)) return reply(response, request, judged, answer, n)
+    if (isReply(answer)) return reply(response, request, judged, answer, n, gone)
     end(request, 'failed')
     return send(response, protocol.failure(answer, request))
   }

@@ -1,7 +1,7 @@
 import { printable } from '../render/text.ts'
 import type { ChatModel } from './models.ts'
 
-/** Hears text while it comes: deltas, and the end of each answer. */
+/** Hears text while it comes: deltas, and where an answer ended, which may be said more than once. */
 export interface TextListener {
   text(delta: string): void
   end(): void
@@ -16,13 +16,16 @@ export function listenTo(model: ChatModel, listener: TextListener): ChatModel {
     supportedUrls: model.supportedUrls,
     doGenerate: (options) => model.doGenerate(options),
     doStream: async (options) => {
+      // The attempt before may have broken off in the middle of a line.
+      listener.end()
       const result = await model.doStream(options)
       const tap = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
           if (part.type === 'text-delta') listener.text(part.delta)
+          // Whoever reads stops here: the end of the stream is not waited for.
+          if (part.type === 'finish') listener.end()
           controller.enqueue(part)
         },
-        flush: () => listener.end(),
       })
       return { ...result, stream: result.stream.pipeThrough(tap) }
     },

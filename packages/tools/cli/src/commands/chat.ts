@@ -1,6 +1,7 @@
 import type { TurnResult } from '@palimpsest/agent-loop'
 import type { Command } from 'commander'
 import type { ConversationOptions } from '../chat/conversation.ts'
+import type { TextListener } from '../chat/live-text.ts'
 import { modelHelp, openModel } from '../chat/models.ts'
 import { type Cli, type CommonOptions, command, sessionHelp } from '../cli.ts'
 import { EXIT } from '../exit.ts'
@@ -48,13 +49,14 @@ export function chatCommand(cli: Cli): Command {
           import('../chat/live-text.ts'),
         ])
         const isQuiet = options.json === true
-        const notes = new Notes(cli)
+        const listener = new LiveText(isQuiet ? () => undefined : cli.io.stdout)
+        const notes = new Notes(cli, listener)
         const conversation = await openConversation(store, {
           model,
           id,
           system: options.system,
           contextWindow,
-          listener: new LiveText(isQuiet ? () => undefined : cli.io.stdout),
+          listener,
           onCompaction: notes.onCompaction,
           onPruning: notes.onPruning,
         })
@@ -74,9 +76,11 @@ export function chatCommand(cli: Cli): Command {
 /** What is said beside the answers: on stderr, so that a pipe gets the answers alone. */
 class Notes implements Pick<ConversationOptions, 'onCompaction' | 'onPruning'> {
   readonly #cli: Cli
+  readonly #answer: Pick<TextListener, 'end'>
 
-  constructor(cli: Cli) {
+  constructor(cli: Cli, answer: Pick<TextListener, 'end'>) {
     this.#cli = cli
+    this.#answer = answer
   }
 
   readonly onCompaction: ConversationOptions['onCompaction'] = (outcome) => {
@@ -105,10 +109,12 @@ class Notes implements Pick<ConversationOptions, 'onCompaction' | 'onPruning'> {
   }
 
   aborting(): void {
+    this.#answer.end()
     this.#say('ending the turn; Ctrl-C once more ends the conversation')
   }
 
   turn({ reason }: TurnResult): void {
+    this.#answer.end()
     if (reason.kind === 'completed' || reason.kind === 'aborted') return
     const failure = reason.kind === 'error' ? (reason.failure as { code?: unknown; message?: unknown } | undefined) : {}
     const why =
