@@ -1,75 +1,28 @@
-import type { ServedBlock } from '@palimpsest/testkit'
-import { words, type Ask, type Body, type Fixture } from './fixtures.ts'
-
-type Block = Body
-
-const ofModel = (model: string, more: Body = {}): Body => ({
-  model,
-  max_tokens: 100,
-  messages: [user('hi')],
-  ...more,
-})
-const with_ = (more: Body): Body => ofModel('claude-opus-4-8', more)
-const says = (...messages: Body[]): Body => with_({ messages })
-const user = (content: unknown): Body => ({ role: 'user', content })
-const assistant = (content: unknown): Body => ({ role: 'assistant', content })
-const system = (content: unknown, more: Body = {}): Body => ({ role: 'system', content, ...more })
-const text = (value: string, more: Body = {}): Block => ({ type: 'text', text: value, ...more })
-const use = (id: string, more: Body = {}): Block => ({ type: 'tool_use', id, name: 'read', input: {}, ...more })
-const result = (id: string, content: unknown = 'done'): Block => ({ type: 'tool_result', tool_use_id: id, content })
-const tool = (name: string): Body => ({ name, input_schema: { type: 'object' } })
-const cached = (ttl: string): Body => ({ cache_control: { type: 'ephemeral', ttl } })
-const calls = says(user('go'), assistant([use('a')]), user([result('a')]))
-
-function png(side: number): Block {
-  const bytes = Buffer.alloc(32)
-  bytes.write('\u0089PNG\r\n\u001a\n', 'latin1')
-  bytes.writeUInt32BE(side, 16)
-  bytes.writeUInt32BE(10, 20)
-  return image('image/png', bytes.toString('base64'))
-}
-function image(type: string, data: string): Block {
-  return { type: 'image', source: { type: 'base64', media_type: type, data } }
-}
-const showing = (...blocks: Block[]): Body => says(user([...blocks, text('see')]))
-
-const thoughtful: ServedBlock[] = [
-  { type: 'thinking', text: 'first' },
-  { type: 'thinking', text: '', redacted: true },
-  { type: 'tool-call', id: 'a', name: 'read', input: { path: 'x' } },
-]
-const opus = (more: Body = {}): Body => ofModel('claude-opus-5-5', { thinking: { type: 'adaptive' }, ...more })
-
-/** The next request of a tool loop, whose answer `change` may alter. */
-function followUp(
-  change: (content: readonly Block[]) => readonly Block[],
-  more: Body = {},
-): (ask: Ask) => Promise<Body> {
-  return async (ask) => {
-    const { content } = await ask(opus())
-    return opus({
-      messages: [user('hi'), assistant(change(content as readonly Block[])), user([result('a')])],
-      ...more,
-    })
-  }
-}
-const same = followUp((content) => content)
-const compaction = [{ type: 'raw', block: { type: 'compaction', content: 'what was said' } }] as const
-
-/** A conversation that begins with the server's own compaction block. */
-function compacted(change: (block: Block) => readonly Block[], ...before: Body[]): (ask: Ask) => Promise<Body> {
-  return async (ask) => {
-    const { content } = await ask(with_({}))
-    const [block] = content as readonly [Block]
-    return says(...before, assistant(change(block)), user('on'))
-  }
-}
+import {
+  assistant,
+  cached,
+  calls,
+  image,
+  ofModel,
+  png,
+  result,
+  says,
+  showing,
+  system,
+  text,
+  tool,
+  use,
+  user,
+  withMore,
+} from './anthropic-requests.ts'
+import { signedFixtures } from './anthropic-signed-fixtures.ts'
+import { words, type Fixture } from './fixtures.ts'
 
 export const anthropicFixtures: readonly Fixture[] = [
   {
     rule: 'A1.messages',
     refused: says(),
-    accepted: with_({}),
+    accepted: withMore({}),
     error: { type: 'invalid_request_error', message: 'messages: at least one message is required' },
   },
   {
@@ -86,20 +39,20 @@ export const anthropicFixtures: readonly Fixture[] = [
   },
   {
     rule: 'A1.unknown',
-    refused: with_({ seed: 1 }),
-    accepted: with_({ metadata: {} }),
+    refused: withMore({ seed: 1 }),
+    accepted: withMore({ metadata: {} }),
     error: { message: 'seed: Extra inputs are not permitted' },
   },
   {
     rule: 'A2.required',
     refused: { model: 'claude-opus-4-8', messages: [user('hi')] },
-    accepted: with_({ max_tokens: 0 }),
+    accepted: withMore({ max_tokens: 0 }),
     error: { message: 'max_tokens: Field required' },
   },
   {
     rule: 'A2.cap',
-    refused: with_({ max_tokens: 128_001 }),
-    accepted: with_({ max_tokens: 128_000 }),
+    refused: withMore({ max_tokens: 128_001 }),
+    accepted: withMore({ max_tokens: 128_000 }),
     error: {
       message: 'max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-opus-4-8',
     },
@@ -258,20 +211,20 @@ export const anthropicFixtures: readonly Fixture[] = [
   },
   {
     rule: 'A22.tools',
-    refused: with_({ tools: [tool('read.file')] }),
-    accepted: with_({ tools: [tool('read-file_2')] }),
+    refused: withMore({ tools: [tool('read.file')] }),
+    accepted: withMore({ tools: [tool('read-file_2')] }),
     error: { message: words('tools.0.custom.name: String should match pattern') },
   },
   {
     rule: 'A22.tools',
-    refused: with_({ tools: [tool('r'.repeat(129))] }),
-    accepted: with_({ tools: [tool('r'.repeat(128))] }),
+    refused: withMore({ tools: [tool('r'.repeat(129))] }),
+    accepted: withMore({ tools: [tool('r'.repeat(128))] }),
     error: { message: 'tools.0.custom.name: String should have at most 128 characters' },
   },
   {
     rule: 'A22.unique',
-    refused: with_({ tools: [tool('a'), tool('a')] }),
-    accepted: with_({ tools: [tool('a'), tool('b')] }),
+    refused: withMore({ tools: [tool('a'), tool('a')] }),
+    accepted: withMore({ tools: [tool('a'), tool('b')] }),
     error: { message: 'tools: Tool names must be unique.' },
   },
   {
@@ -300,54 +253,6 @@ export const anthropicFixtures: readonly Fixture[] = [
     accepted: says(user('x'), assistant([text('y')]), user('z')),
     error: { message: 'messages.1.content.0.thinking.signature: Field required' },
   },
-  ...[
-    followUp(([, ...rest]) => [{ type: 'thinking', thinking: 'first', signature: 'bm9uc2Vuc2U=' }, ...rest]),
-    followUp(([first, ...rest]) => [{ ...first, thinking: 'edited' }, ...rest]),
-    followUp(([first, second, ...rest]) => [second!, first!, ...rest]),
-    followUp(([, second, ...rest]) => [second!, ...rest]),
-  ].map((refused): Fixture => ({
-    rule: 'A23.verbatim',
-    options: { script: () => ({ blocks: thoughtful }) },
-    refused,
-    accepted: followUp((content) => content.filter(({ type }) => type === 'tool_use')),
-    error: {
-      message: words(
-        '`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.',
-      ),
-    },
-  })),
-  {
-    rule: 'A24',
-    refused: ofModel('claude-opus-4-5', {
-      thinking: { type: 'enabled', budget_tokens: 50 },
-      messages: [user('go'), assistant([use('a')]), user([result('a')])],
-    }),
-    accepted: ofModel('claude-opus-4-5', {
-      thinking: { type: 'enabled', budget_tokens: 50 },
-      messages: [user('go'), assistant([use('a')]), user([result('a')]), assistant('so'), user('on')],
-    }),
-    error: {
-      message:
-        'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block',
-    },
-  },
-  ...[
-    followUp((content) => content, { system: 'now be brief' }),
-    followUp((content) => content, { tools: [tool('read')] }),
-    async (ask: Ask): Promise<Body> => {
-      const { messages, ...rest } = await same(ask)
-      return { ...rest, messages: [user('hi there'), ...(messages as Body[]).slice(1)] }
-    },
-  ].map((refused): Fixture => ({
-    rule: 'A25',
-    options: { script: () => ({ blocks: thoughtful }) },
-    refused,
-    accepted: same,
-    error: {
-      message:
-        'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block".',
-    },
-  })),
   {
     rule: 'A27.manual',
     refused: ofModel('claude-opus-4-7', { thinking: { type: 'enabled', budget_tokens: 50 } }),
@@ -380,8 +285,8 @@ export const anthropicFixtures: readonly Fixture[] = [
   },
   {
     rule: 'A28.order',
-    refused: with_({ system: [text('s', cached('5m'))], messages: [user([text('x', cached('1h'))])] }),
-    accepted: with_({ system: [text('s', cached('1h'))], messages: [user([text('x', cached('5m'))])] }),
+    refused: withMore({ system: [text('s', cached('5m'))], messages: [user([text('x', cached('1h'))])] }),
+    accepted: withMore({ system: [text('s', cached('1h'))], messages: [user([text('x', cached('5m'))])] }),
     error: { message: "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block" },
   },
   {
@@ -480,19 +385,7 @@ export const anthropicFixtures: readonly Fixture[] = [
         'input length and `max_tokens` exceed context limit: 8 + 100 > 100, decrease input length or `max_tokens` and try again',
     },
   },
-  ...(
-    [
-      [compacted((block) => [block, block]), 'compaction_block_ambiguous'],
-      [compacted((block) => [block], user('before')), 'compaction_block_misplaced'],
-      [compacted((block) => [{ ...block, content: 'what was not said' }]), 'compaction_content_mismatch'],
-    ] as const
-  ).map(([refused, code]): Fixture => ({
-    rule: 'A34',
-    options: { script: () => ({ blocks: compaction }) },
-    refused,
-    accepted: compacted((block) => [block]),
-    error: { details: { error_code: code } },
-  })),
+  ...signedFixtures,
 ]
 
 /** Rows of PROVIDERS' first table that no request can break. */
@@ -500,26 +393,3 @@ export const anthropicUnjudged: Readonly<Record<string, string>> = {
   A3: 'permits: runs of one role are merged',
   A26: 'permits: a block of another model is ignored without an error',
 }
-
-/** The real limits, of which the quick fixtures show smaller ones. */
-export const anthropicRealLimits: readonly Fixture[] = [
-  {
-    rule: 'A29.bytes',
-    refused: showing(image('image/png', 'A'.repeat(10 * 1024 * 1024 + 4))),
-    accepted: showing(image('image/png', 'A'.repeat(10 * 1024 * 1024))),
-    error: { message: words('10 MB') },
-  },
-  {
-    rule: 'A30.bytes',
-    refused: says(user('x'.repeat(32 * 1024 * 1024))),
-    accepted: says(user('x'.repeat(31 * 1024 * 1024))),
-    status: 413,
-    error: { type: 'request_too_large' },
-  },
-  {
-    rule: 'A30.messages',
-    refused: says(...Array.from({ length: 100_001 }, () => user('x'))),
-    accepted: says(...Array.from({ length: 100_000 }, () => user('x'))),
-    error: { message: words('100000') },
-  },
-]

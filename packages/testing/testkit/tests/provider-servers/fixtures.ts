@@ -31,13 +31,19 @@ export const routes: Readonly<Record<ProviderKind, string>> = {
   compatible: '/chat/completions',
 }
 
-export function post(server: ProviderServer, kind: ProviderKind, body: unknown): Promise<Response> {
+export function post(
+  server: ProviderServer,
+  kind: ProviderKind,
+  body: unknown,
+  signal: AbortSignal | null = null,
+): Promise<Response> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
   const sent = isRaw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body)
   return fetch(server.baseURL + routes[kind], {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: sent,
+    signal,
   })
 }
 

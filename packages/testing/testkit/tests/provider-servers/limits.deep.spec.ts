@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { anthropicRealLimits } from './anthropic-fixtures.ts'
+import { anthropicRealLimits } from './anthropic-limits.ts'
 import { expectAnswer, expectRefusal } from './fixtures.ts'
 
 describe.each(anthropicRealLimits.map((fixture) => [fixture.rule, fixture] as const))(

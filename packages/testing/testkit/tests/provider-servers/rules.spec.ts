@@ -59,7 +59,8 @@ describe.each(Object.entries(tables) as [ProviderKind, Table][])('the %s server'
       it('has an accepted neighbour', () => expectAnswer(kind, fixture))
 
       const rule = providerRules[kind].find(({ id }) => id === fixture.rule)
-      it.runIf(rule?.level === 'portable')('is accepted unless strict', async () => {
+      if (rule?.level !== 'portable') return
+      it('is accepted unless strict', async () => {
         const { strict: _strict, ...options } = fixture.options ?? {}
         await expectAnswer(kind, { ...fixture, options, accepted: fixture.refused })
       })
