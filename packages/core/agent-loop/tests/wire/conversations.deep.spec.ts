@@ -1,0 +1,3 @@
+import { describeConversations } from './describe-conversations.ts'
+
+describeConversations(Number(process.env['PALIMPSEST_CONVERSATIONS'] ?? 80))

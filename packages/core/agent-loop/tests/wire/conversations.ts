@@ -1,0 +1,281 @@
+import { basicCompaction, extractSummarizer, modelSummarizer } from '@palimpsest/compact-basic'
+import { languageModelAdapter } from '@palimpsest/provider-messages'
+import { type ReceivedRequest, type ServedAnswer, seededRandom } from '@palimpsest/testkit'
+import { resultPruning } from '@palimpsest/tool-result-pruner'
+import { type FilePort, workspaceContext } from '@palimpsest/workspace-context'
+import type { AgentLoop } from '../../src/index.ts'
+import { Dice, anyReply, anySummary, anyTrouble, asksForSummary } from './scripts.ts'
+import type { WireTarget } from './targets.ts'
+import { WireSession } from './wire-session.ts'
+
+/** What one conversation did. */
+export interface Tally {
+  conversations: number
+  requests: number
+  compactions: number
+  overflows: number
+  prunings: number
+  aborts: number
+  kills: number
+  forks: number
+  resumes: number
+  bodies: number
+  late: number
+  /** Blocks of reasoning that went back. */
+  reasoning: number
+  /** What a server refused though no script had told it to. */
+  refusals: number
+}
+
+export function emptyTally(): Tally {
+  return {
+    conversations: 0,
+    requests: 0,
+    compactions: 0,
+    overflows: 0,
+    prunings: 0,
+    aborts: 0,
+    kills: 0,
+    forks: 0,
+    resumes: 0,
+    bodies: 0,
+    late: 0,
+    reasoning: 0,
+    refusals: 0,
+  }
+}
+
+export function addTally(sum: Tally, one: Tally): void {
+  for (const name of Object.keys(one) as (keyof Tally)[]) sum[name] += one[name]
+}
+
+const prompts = [
+  'Go on.',
+  'Read the files, please.',
+  'Grüße 😀 \ud800!',
+  `A long request. ${'It has many words. '.repeat(20)}`,
+] as const
+
+/** One conversation of several turns, all of it from the seed. The result holds what went wrong. */
+export async function converse(
+  root: string,
+  target: WireTarget,
+  seed: number,
+): Promise<{ readonly tally: Tally; readonly problems: readonly string[] }> {
+  const conversation = new Conversation(root, target, seed)
+  return conversation.run()
+}
+
+class Conversation {
+  readonly #target: WireTarget
+  readonly #dice: Dice
+  readonly #script: Dice
+  readonly #seed: number
+  readonly #one: WireSession
+  readonly #tally = emptyTally()
+  /** Tokens that the server takes, where there is a limit. */
+  readonly #window: number | undefined
+  readonly #files = new Map<string, string>()
+  /** Steps of this turn that may still call tools, and failures that may still happen in a row. */
+  #calls = 0
+  #troubles = 0
+  #system = 'You read files.'
+  #compaction: ReturnType<typeof basicCompaction> | undefined
+
+  constructor(root: string, target: WireTarget, seed: number) {
+    this.#target = target
+    this.#seed = seed
+    this.#dice = new Dice(seededRandom(seed))
+    this.#script = new Dice(seededRandom(seed + 0x5eed))
+    this.#one = new WireSession(root, `${target.name} ${seed}`)
+    this.#window = this.#dice.chance(0.6) ? 700 + this.#dice.below(2300) : undefined
+    if (this.#dice.chance(0.3)) this.#files.set('/w/AGENTS.md', 'Be brief.')
+  }
+
+  async run(): Promise<{ readonly tally: Tally; readonly problems: readonly string[] }> {
+    const one = this.#one
+    const server = await one.serve(this.#target, {
+      seed: this.#seed,
+      script: (request) => this.#answer(request),
+      ...(this.#window === undefined ? {} : { contextTokens: this.#window }),
+    })
+    try {
+      await this.#open()
+      const turns = 2 + this.#dice.below(6)
+      for (let turn = 0; turn < turns; turn += 1) {
+        if (turn > 0) await this.#between(turn)
+        await this.#turn()
+      }
+      await one.end()
+    } catch (error) {
+      one.problems.push(`the test failed: ${error instanceof Error ? error.stack : String(error)}`)
+      await server.close()
+    }
+    const wrong = server.refusals.filter(({ rule }) => !this.#target.overflow.includes(rule))
+    const dropped = server.dropped.map(({ rule, request }) => `request ${request}: a block was ignored by ${rule}`)
+    const { sent } = one.recorder
+    this.#count({
+      conversations: 1,
+      requests: server.requests.length,
+      overflows: server.refusals.length - wrong.length,
+      bodies: one.ledger.runs,
+      reasoning: sent.reduce((sum, { target, body }) => sum + target.reasoning(body).length, 0),
+      refusals: wrong.length,
+    })
+    const refused = wrong.map(
+      ({ rule, message, request }) => `refused by ${rule}: ${message}\n${server.requests[request]?.text}`,
+    )
+    return { tally: this.#tally, problems: [...one.problems, ...refused, ...dropped] }
+  }
+
+  #count(some: Partial<Tally>): void {
+    addTally(this.#tally, { ...emptyTally(), ...some })
+  }
+
+  /** A new loop with all plugins. */
+  async #open(): Promise<void> {
+    const one = this.#one
+    const dice = this.#dice
+    const loop = await one.open(this.#target, {
+      system: this.#system,
+      maxParallelTools: dice.one([1, 2, 4]),
+      maxSteps: 12,
+    })
+    if (dice.chance(0.4)) this.#prune(loop)
+    this.#compaction = this.#compact(loop)
+    if (this.#files.size > 0) workspaceContext({ cwd: '/w', root: '/w', port: this.#port() }).attach(loop)
+    loop.on('tools/pre-execute', () => (dice.chance(0.05) ? { deny: 'not today' } : undefined))
+    loop.on('agent/pre-step', () => {
+      if (dice.chance(0.1)) one.gate.release()
+    })
+  }
+
+  #prune(loop: AgentLoop): void {
+    resultPruning({
+      results: { maxBytes: 200, keepRecent: 1, highWater: 1500, lowWater: 800 },
+      images: { maxImages: 3, lowWater: { images: 1 }, keepRecent: 1 },
+      onReport: () => this.#count({ prunings: 1 }),
+    }).attach(loop)
+  }
+
+  #compact(loop: AgentLoop): ReturnType<typeof basicCompaction> {
+    const one = this.#one
+    const dice = this.#dice
+    const window = this.#window ?? 3000
+    // Either the policy knows the window, or the provider has to say it.
+    const tokens = dice.chance(0.5) ? Math.floor(window * 0.9) : 1_000_000
+    const model = one.recorder.sideModel(this.#target, one.server(this.#target).baseURL)
+    const adapter = languageModelAdapter({ image: one.image })
+    const summarize = dice.one([
+      extractSummarizer(),
+      extractSummarizer(),
+      modelSummarizer({ model, prefix: 'plain' }),
+      modelSummarizer({ model, adapter, prefix: 'replay' }),
+    ])
+    const compaction = basicCompaction({
+      session: one.session,
+      summarize,
+      budget: { tokens },
+      keepRecentTokens: dice.one([0, 200, 500]),
+      summaryTokens: 60,
+      flush: () => one.flush(),
+      onNoProgress: dice.one(['stop', 'continue']),
+      onOutcome: ({ kind }) => {
+        if (kind === 'compacted') this.#count({ compactions: 1 })
+      },
+    })
+    compaction.attach(loop)
+    return compaction
+  }
+
+  #port(): FilePort {
+    return {
+      read: (path) => {
+        const text = this.#files.get(path)
+        if (text === undefined) return Promise.resolve({ kind: 'absent' })
+        return Promise.resolve({ kind: 'bytes', bytes: new TextEncoder().encode(text) })
+      },
+      exists: (path) => Promise.resolve(this.#files.has(path)),
+    }
+  }
+
+  #answer(request: ReceivedRequest): ServedAnswer {
+    const dice = this.#script
+    if (asksForSummary(request)) return anySummary(dice)
+    const reply = anyReply(dice, this.#target, request, this.#calls > 0 && dice.chance(0.75))
+    if (this.#troubles > 0 && dice.chance(0.3)) {
+      this.#troubles -= 1
+      return anyTrouble(dice, reply)
+    }
+    this.#calls -= 1
+    return reply
+  }
+
+  async #turn(): Promise<void> {
+    const { loop, session } = this.#one
+    const dice = this.#dice
+    this.#calls = dice.below(5)
+    this.#troubles = dice.one([0, 1, 2, 4])
+    const disarm = [dice.chance(0.25) ? this.#armAbort(loop) : undefined, this.#armInput(loop)]
+    const { reason } = await loop.send(dice.one(prompts))
+    await loop.idle()
+    for (const off of disarm) off?.()
+    if (reason.kind === 'aborted') this.#count({ aborts: 1 })
+    this.#count({ late: session.events.filter(({ type }) => type === 'tool/late-result').length })
+  }
+
+  /** Aborts at some event of the turn, or at some chunk of an answer. */
+  #armAbort(loop: AgentLoop): () => void {
+    const { session, recorder } = this.#one
+    const dice = this.#dice
+    const at = dice.below(30)
+    if (dice.chance(0.5)) {
+      let chunks = 0
+      recorder.onChunk = () => {
+        if (chunks === at) loop.abort('enough')
+        chunks += 1
+      }
+      return () => (recorder.onChunk = () => undefined)
+    }
+    const end = session.length + at
+    return session.on('session/event', ({ seq }) => {
+      if (seq === end) loop.abort('enough')
+    })
+  }
+
+  #armInput(loop: AgentLoop): () => void {
+    const { session } = this.#one
+    const dice = this.#dice
+    const steerAt = session.length + (dice.chance(0.2) ? dice.below(20) : Infinity)
+    const injectAt = session.length + (dice.chance(0.1) ? dice.below(20) : Infinity)
+    return session.on('session/event', ({ seq }) => {
+      if (seq === steerAt) loop.steer('and this')
+      if (seq === injectAt) loop.inject('by the way')
+    })
+  }
+
+  /** What happens to a session while no turn runs. */
+  async #between(turn: number): Promise<void> {
+    const one = this.#one
+    const dice = this.#dice
+    if (dice.chance(0.3)) one.gate.release()
+    if (this.#files.size > 0 && dice.chance(0.2)) this.#files.set('/w/AGENTS.md', `Be brief, in turn ${turn}.`)
+    if (dice.chance(0.15)) await this.#compaction?.compactNow()
+    const what = dice.one(['on', 'on', 'on', 'on', 'on', 'prompt', 'resume', 'crash', 'crash', 'fork'])
+    if (what === 'on') return
+    if (what === 'prompt') this.#system = dice.one(['You read files.', '', 'You read files, and briefly.'])
+    if (what === 'resume') {
+      this.#count({ resumes: 1 })
+      await one.resume()
+    }
+    if (what === 'crash') {
+      this.#count({ kills: 1 })
+      await one.crash(1 + dice.below(one.session.length), dice.below(200))
+    }
+    if (what === 'fork') {
+      this.#count({ forks: 1 })
+      await one.fork(dice.below(one.session.length), `${this.#target.name} ${this.#seed} fork ${turn}`)
+    }
+    await this.#open()
+  }
+}

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { addTally, converse, emptyTally } from './conversations.ts'
+import { allTargets } from './targets.ts'
+import { temporaryRoot } from './wire-session.ts'
+
+const given = process.env['PALIMPSEST_SEED']
+const firstSeed = given === undefined ? Math.trunc(Math.random() * 2 ** 30) : Number(given)
+/** Conversations at a time: most of one is waiting for sockets and disks. */
+const sideBySide = 4
+
+/** SPEC 7.4, 8: whatever happens to a session, its provider takes the next request. */
+export function describeConversations(each: number): void {
+  let root: Awaited<ReturnType<typeof temporaryRoot>>
+  const sum = emptyTally()
+  beforeAll(async () => {
+    root = await temporaryRoot()
+  })
+  afterAll(async () => {
+    await root.dispose()
+    const counts = Object.entries(sum).map(([name, count]) => `${name} ${count}`)
+    console.info(`wire: ${counts.join(', ')}; PALIMPSEST_SEED=${firstSeed}`)
+  })
+
+  describe.each(allTargets)('conversations with the published package for $name', (target) => {
+    it(`end with nothing refused and every request in the log, ${each} from seed ${firstSeed}`, async () => {
+      const seeds = Array.from({ length: each }, (_, at) => firstSeed + at)
+      const failed: { readonly seed: number; readonly problems: readonly string[] }[] = []
+      const worker = async (): Promise<void> => {
+        for (let seed = seeds.shift(); seed !== undefined; seed = seeds.shift()) {
+          const { tally, problems } = await converse(root.path, target, seed)
+          addTally(sum, tally)
+          if (problems.length > 0) failed.push({ seed, problems })
+        }
+      }
+      await Promise.all(Array.from({ length: sideBySide }, worker))
+      expect(failed).toEqual([])
+    })
+  })
+}

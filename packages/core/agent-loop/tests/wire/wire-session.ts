@@ -1,0 +1,227 @@
+import { mkdtemp, readFile, readdir, rm, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compactionEvents } from '@palimpsest/compact'
+import {
+  type AttachmentRef,
+  Session,
+  type SessionEvent,
+  SessionStore,
+  coreEvents,
+  interruptedTurnClosers,
+  jsonEqual,
+  toJson,
+  traceFindings,
+} from '@palimpsest/session'
+import { type PersistedSession, type SessionPersistence, persistSession } from '@palimpsest/session-persistence'
+import { jsonlPersistence } from '@palimpsest/session-persistence-jsonl'
+import { type ProviderServer, type ProviderServerOptions, startProviderServer } from '@palimpsest/testkit'
+import { AgentLoop, type AgentLoopOptions } from '../../src/index.ts'
+import { isSubsequence, requestProblems } from './checks.ts'
+import { WireRecorder } from './recorder.ts'
+import type { WireTarget } from './targets.ts'
+import { BodyLedger, Gate, wireTools } from './tools.ts'
+
+const vocabulary = coreEvents.extend(compactionEvents)
+
+/** The store's directory of a test, removed with it. */
+export async function temporaryRoot(): Promise<{ readonly path: string; dispose(): Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'palimpsest-wire-'))
+  return { path, dispose: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** One session on disk, through its loops, providers, crashes and forks; and everything that was sent for it. */
+export class WireSession {
+  readonly recorder = new WireRecorder()
+  readonly ledger = new BodyLedger()
+  readonly gate = new Gate()
+  readonly waits: number[] = []
+  readonly problems: string[] = []
+  readonly #servers = new Map<WireTarget, ProviderServer>()
+  readonly #images = new Map<string, Uint8Array>()
+  readonly #root: string
+  #persistence: SessionPersistence
+  #persisted: PersistedSession | undefined
+  #loop: AgentLoop | undefined
+  session: Session
+  #ids = 0
+
+  constructor(root: string, id: string) {
+    this.#root = root
+    this.#persistence = jsonlPersistence({ root })
+    this.session = Session.create({ id, vocabulary })
+  }
+
+  get loop(): AgentLoop {
+    if (this.#loop === undefined) throw new Error('no loop is open')
+    return this.#loop
+  }
+
+  get servers(): readonly ProviderServer[] {
+    return [...this.#servers.values()]
+  }
+
+  server(target: WireTarget): ProviderServer {
+    const server = this.#servers.get(target)
+    if (server === undefined) throw new Error(`no server for ${target.name}`)
+    return server
+  }
+
+  async serve(target: WireTarget, options: Omit<ProviderServerOptions, 'kind'>): Promise<ProviderServer> {
+    const server = await startProviderServer({ strict: true, ...options, kind: target.kind })
+    this.#servers.set(target, server)
+    return server
+  }
+
+  /** A new loop on the session; the one before is closed. */
+  async open(target: WireTarget, options: Partial<AgentLoopOptions> = {}): Promise<AgentLoop> {
+    await this.#loop?.close()
+    this.#persisted ??= persistSession(this.session, await this.#persistence.create(this.session.header))
+    const { recorder, ledger, gate } = this
+    this.#loop = new AgentLoop({
+      session: this.session,
+      adapter: recorder.adapter(target, { image: this.image }),
+      model: recorder.model(target, this.server(target).baseURL),
+      tools: wireTools({ ledger, gate, putImage: (bytes) => this.#putImage(bytes) }),
+      settings: target.settings,
+      system: 'You read files.',
+      flush: () => this.flush(),
+      sleep: (ms) => {
+        this.waits.push(ms)
+        return Promise.resolve()
+      },
+      createId: () => `${this.session.id}-${this.session.length}-${(this.#ids += 1)}`,
+      abortGraceMs: 0,
+      ...options,
+    })
+    return this.#loop
+  }
+
+  readonly image = (ref: AttachmentRef): Uint8Array | undefined => this.#images.get(ref.attachmentId)
+
+  flush(): Promise<void> {
+    return this.#persisted?.flush() ?? Promise.resolve()
+  }
+
+  /** Ends the process in good order, and another one goes on. */
+  async resume(): Promise<void> {
+    await this.#leave()
+    await this.#enter()
+  }
+
+  /**
+   * A process that died: the log ends after `kept` events, and then some bytes of the next one. Another process opens
+   * it. What was sent before is checked against the log as it was.
+   */
+  async crash(kept: number, torn: number): Promise<void> {
+    await this.#leave()
+    await this.check()
+    const path = await this.#logPath()
+    const lines = (await readFile(path, 'utf8')).split('\n')
+    const whole = lines.slice(0, kept + 1).reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
+    const next = Buffer.byteLength(lines[kept + 1] ?? '')
+    await truncate(path, whole + Math.min(torn, Math.max(0, next - 1)))
+    this.#forget(kept)
+    await this.#enter()
+  }
+
+  /** Goes on in a child that begins with the events up to `boundary`. */
+  async fork(boundary: number, id: string): Promise<void> {
+    await this.#leave()
+    await this.check()
+    this.session = new SessionStore().fork(this.session, boundary, { id })
+    this.#forget(boundary + 1)
+    this.#persisted = persistSession(this.session, await this.#persistence.create(this.session.header))
+    await this.flush()
+    this.ledger.reopen(this.#lastTurn())
+  }
+
+  /** What must hold of the log and of every request behind it, whenever nothing runs. */
+  async check(): Promise<void> {
+    const { events } = this.session
+    this.problems.push(...(await requestProblems(this.session, this.recorder.sent, { image: this.image })))
+    this.problems.push(...interruptedTurnClosers(events).map(({ type }) => `the log lacks a ${type}`))
+    const findings = traceFindings(events).filter(({ code }) => code !== 'trace/undelivered-result')
+    this.problems.push(...findings.map(({ code, message }) => `${code}: ${message}`))
+    this.problems.push(...this.ledger.problems)
+    const { bodies } = this.recorder
+    for (const { baseURL, requests } of this.servers) {
+      const { origin } = new URL(baseURL)
+      const sent = bodies.filter((body) => body.origin === origin).map(({ text }) => text)
+      if (
+        !isSubsequence(
+          requests.map(({ text }) => text),
+          sent,
+        )
+      )
+        this.problems.push('a server got what nobody sent')
+    }
+  }
+
+  /** Closes everything, and reads the log from the disk once more. */
+  async end(): Promise<void> {
+    await this.#loop?.close()
+    this.#loop = undefined
+    await this.check()
+    await this.#leave()
+    this.#persistence = jsonlPersistence({ root: this.#root })
+    const handle = await this.#persistence.open(this.session.id, 'read')
+    const restored = Session.restore(handle.stored, { vocabulary })
+    if (!jsonEqual(toJson(restored.events), toJson(this.session.events)))
+      this.problems.push('the disk holds another log')
+    if (!jsonEqual(toJson(restored.deriveMessages()), toJson(this.session.deriveMessages()))) {
+      this.problems.push('the log on the disk derives another list')
+    }
+    await this.#persistence.close()
+    for (const server of this.servers) await server.close()
+  }
+
+  #lastTurn(): number {
+    return this.session.events.reduce((last, event) => (event.type === 'turn/start' ? event.data.turn : last), 0)
+  }
+
+  #forget(kept: number): void {
+    const { sent } = this.recorder
+    sent.splice(0, sent.length, ...sent.filter(({ seq }) => seq < kept))
+  }
+
+  async #leave(): Promise<void> {
+    await this.#loop?.close()
+    this.#loop = undefined
+    await this.#persisted?.close()
+    this.#persisted = undefined
+    await this.#persistence.close()
+    this.#persistence = jsonlPersistence({ root: this.#root })
+  }
+
+  async #enter(): Promise<void> {
+    const handle = await this.#persistence.open(this.session.id, 'write')
+    this.session = Session.restore(handle.stored, { vocabulary })
+    this.#persisted = persistSession(this.session, handle)
+    this.ledger.reopen(this.#lastTurn())
+  }
+
+  async #logPath(): Promise<string> {
+    const names = await readdir(this.#root, { recursive: true })
+    const logs = await Promise.all(
+      names
+        .filter((name) => name.endsWith('session.v3.jsonl'))
+        .map(async (name) => ({ path: join(this.#root, name), text: await readFile(join(this.#root, name), 'utf8') })),
+    )
+    const own = logs.find(({ text }) => text.split('\n', 1)[0]?.includes(`"id":${JSON.stringify(this.session.id)}`))
+    if (own === undefined) throw new Error(`no log of ${this.session.id}`)
+    return own.path
+  }
+
+  async #putImage(bytes: Uint8Array): Promise<AttachmentRef> {
+    const store = this.#persistence.attachments(this.session.id)
+    const ref = await store.put(bytes, { mediaType: 'image/png', width: 1, height: 1 })
+    this.#images.set(ref.attachmentId, bytes)
+    return ref
+  }
+}
+
+/** The types of a log, for tests that look at its order. */
+export function typesOf(events: readonly SessionEvent[]): string[] {
+  return events.map(({ type }) => type)
+}
