@@ -79,7 +79,11 @@ function checked(value: Summary): Summary | Failure {
   }
 }
 
-/** The words of whatever was thrown. */
+/** The words of whatever was thrown. Never throws, and always gives a text that the log can hold. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    return String(error instanceof Error ? error.message : error)
+  } catch {
+    return 'what was thrown cannot be put into words'
+  }
 }

@@ -30,16 +30,16 @@ export function endBracket(session: Session, end: CompactionEnd): void {
   writeEnds(session)
 }
 
-/** Writes the ends that were refused before. */
+/** Writes the ends that were refused before. One that is refused again does not hold up the others. */
 export function writeEnds(session: Session): void {
   const { unwritten } = catchUp(session)
-  try {
-    for (const end of unwritten.values()) {
+  for (const end of unwritten.values()) {
+    try {
       session.append('compaction/end', end)
       unwritten.delete(end.compactionId)
+    } catch {
+      // Vetoed, as by a handle that is out of space: whoever vetoes reports why.
     }
-  } catch {
-    // Vetoed, as by a handle that is out of space: whoever vetoes reports why.
   }
 }
 

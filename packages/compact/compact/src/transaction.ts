@@ -60,6 +60,7 @@ export async function runCompaction(
   if (active !== undefined) return { kind: 'failed', code: 'busy', message: `compaction ${active} is under way` }
 
   const messages = messagesOf(session, span.seqs)
+  const prefix = prefixOf(session, span)
   const tokensBefore = measure(messages)
   const compactionId = options.createId?.() ?? crypto.randomUUID()
   const attempt: Attempt = {
@@ -78,8 +79,7 @@ export async function runCompaction(
     return { kind: 'failed', code: 'append-refused', message: messageOf(error) }
   }
 
-  const request = { session, seqs, messages, prefix: prefixOf(session, span) }
-  const summary = await askForSummary(summarize, request, { signal, timeoutMs })
+  const summary = await askForSummary(summarize, { session, seqs, messages, prefix }, { signal, timeoutMs })
   const replaced = replace(attempt, summary, signal)
   if ('code' in replaced) return fail(attempt, replaced)
   try {

@@ -181,6 +181,7 @@ describe('a summariser', () => {
     ],
     ['summarizer-failed', 'rejects', () => Promise.reject(new Error('overloaded'))],
     ['summarizer-failed', 'throws what is no error', () => Promise.reject('overloaded')],
+    ['summarizer-failed', 'throws what has no words', () => Promise.reject(Object.create(null))],
     ['summarizer-failed', 'gives no answer', () => undefined as never],
     ['summarizer-failed', 'gives no text', () => ({ text: 7 }) as never],
     ['summarizer-failed', 'has no name for its model', () => ({ text: 'S', model: '' })],
@@ -349,6 +350,17 @@ describe('what happens meanwhile', () => {
     ])
   })
 
+  it('a listener that replaces the end of the range when it hears of the start makes it fail as changed', async () => {
+    const session = talk()
+    const stop = session.on('session/event', ({ type }) => {
+      if (type !== 'compaction/start') return
+      stop()
+      say(session, 'Both', replacing([5, 6]))
+    })
+    expect(await runCompaction(session, range(1, 5), short, bare)).toMatchObject({ code: 'changed' })
+    expect(activeCompaction(session)).toBeUndefined()
+  })
+
   it('a second compaction is busy', async () => {
     const session = talk()
     const { summarize, answer: answerNow } = held()
@@ -409,6 +421,27 @@ describe('a veto', () => {
     const lastStart = session.events.findLast(({ type }) => type === 'compaction/start')
     expect(lastStart?.data).toMatchObject({ compactionId: 'c3' })
     expect(secondEnd?.seq).toBeLessThan(lastStart?.seq ?? 0)
+  })
+
+  it('of one end does not hold up those of later brackets', async () => {
+    const session = talk()
+    session.on('internal/dispatch', ({ type, data }) => {
+      if (type === 'compaction/end' && data.compactionId === 'c1') throw new Error('not this one')
+    })
+    const ids = ['c1', 'c2']
+    const options = { ...bare, createId: () => ids.shift() ?? 'none' }
+    await runCompaction(session, range(1, 5), () => ({ text: '' }), options)
+    expect(await runCompaction(session, range(1, 5), short, options)).toMatchObject({ kind: 'compacted' })
+    expect(session.events.at(-1)).toMatchObject({ type: 'compaction/end', data: { compactionId: 'c2' } })
+  })
+
+  it('whose error has no text for a message ends the bracket all the same', async () => {
+    const session = talk()
+    session.on('internal/dispatch', ({ type }) => {
+      if (type === 'user/message') throw Object.assign(new Error(), { message: { of: 'another kind' } })
+    })
+    expect(await runCompaction(session, range(1, 5), short, bare)).toMatchObject({ code: 'append-refused' })
+    expect(typesOf(session).at(-1)).toBe('compaction/end')
   })
 
   it('of the end of a compaction that is durable does not take it back', async () => {
