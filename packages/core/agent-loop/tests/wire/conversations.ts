@@ -101,7 +101,7 @@ class Conversation {
     })
     try {
       await this.#open()
-      const turns = 2 + this.#dice.below(6)
+      const turns = 2 + this.#dice.below(5)
       for (let turn = 0; turn < turns; turn += 1) {
         if (turn > 0) await this.#between(turn)
         await this.#turn()

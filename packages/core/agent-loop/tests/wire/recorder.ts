@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { LanguageModelAdapterOptions } from '@palimpsest/provider-messages'
 import { languageModelAdapter } from '@palimpsest/provider-messages'
@@ -18,6 +17,9 @@ export interface SentRequest {
   body: Wire
 }
 
+/** Says which request of the loop a body belongs to; taken off before it leaves. */
+const numberHeader = 'x-wire-request'
+
 /** Sits between loop, package and server, and keeps what goes through. */
 export class WireRecorder {
   readonly sent: SentRequest[] = []
@@ -25,7 +27,8 @@ export class WireRecorder {
   readonly bodies: { readonly origin: string; readonly text: string }[] = []
   /** Called with what came of a response's body so far; mid-stream aborts are made of it. */
   onChunk: (received: string) => void = () => undefined
-  readonly #current = new AsyncLocalStorage<SentRequest | undefined>()
+  readonly #numbered = new Map<string, SentRequest>()
+  #count = 0
 
   /** The adapter for a loop; it records what it is given. */
   adapter(target: WireTarget, options: LanguageModelAdapterOptions): ModelAdapter {
@@ -52,7 +55,12 @@ export class WireRecorder {
       modelId,
       supportedUrls: model.supportedUrls,
       doGenerate: (options) => model.doGenerate(options),
-      doStream: (options) => this.#current.run(this.sent.at(-1), () => model.doStream(options)),
+      doStream: (options) => {
+        const number = String((this.#count += 1))
+        const sent = this.sent.at(-1)
+        if (sent !== undefined) this.#numbered.set(number, sent)
+        return model.doStream({ ...options, headers: { ...options.headers, [numberHeader]: number } })
+      },
     }
   }
 
@@ -64,12 +72,14 @@ export class WireRecorder {
   readonly #fetch: typeof globalThis.fetch = async (input, init) => {
     const text = init?.body as string
     this.bodies.push({ origin: new URL(String(input instanceof Request ? input.url : input)).origin, text })
-    const sent = this.#current.getStore()
+    const headers = new Headers(init?.headers)
+    const sent = this.#numbered.get(headers.get(numberHeader) ?? '')
+    headers.delete(numberHeader)
     if (sent !== undefined) {
       sent.text = text
       sent.body = JSON.parse(text) as Wire
     }
-    const response = await fetch(input, init)
+    const response = await fetch(input, { ...init, headers })
     if (sent === undefined || response.body === null) return response
     let received = ''
     const decoder = new TextDecoder()

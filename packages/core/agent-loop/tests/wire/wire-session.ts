@@ -47,8 +47,9 @@ export class WireSession {
   #ids = 0
 
   constructor(root: string, id: string) {
-    this.#root = root
-    this.#persistence = jsonlPersistence({ root })
+    // A store of its own: looking for one log among those of other tests would cost more with each test.
+    this.#root = join(root, encodeURIComponent(id))
+    this.#persistence = jsonlPersistence({ root: this.#root })
     this.session = Session.create({ id, vocabulary })
   }
 
