@@ -43,7 +43,7 @@ export const thoughtful: ServedBlock[] = [
   { type: 'thinking', text: '', redacted: true },
   { type: 'tool-call', id: 'a', name: 'read', input: { path: 'x' } },
 ]
-export const opus = (more: Body = {}): Body => ofModel('claude-opus-5-5', { thinking: { type: 'adaptive' }, ...more })
+const opus = (more: Body = {}): Body => ofModel('claude-opus-5-5', { thinking: { type: 'adaptive' }, ...more })
 
 /** The next request of a tool loop, whose answer `change` may alter. */
 export function followUp(

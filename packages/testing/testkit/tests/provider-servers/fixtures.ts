@@ -23,7 +23,7 @@ export interface Fixture {
   readonly error: Body
 }
 
-export const routes: Readonly<Record<ProviderKind, string>> = {
+const routes: Readonly<Record<ProviderKind, string>> = {
   anthropic: '/messages',
   'openai-chat': '/chat/completions',
   'openai-responses': '/responses',
