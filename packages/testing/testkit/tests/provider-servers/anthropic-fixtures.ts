@@ -388,7 +388,7 @@ export const anthropicFixtures: readonly Fixture[] = [
   ...signedFixtures,
 ]
 
-/** Rows of PROVIDERS' first table that no request can break. */
+/** Rows A1…A34 that no request can break. */
 export const anthropicUnjudged: Readonly<Record<string, string>> = {
   A3: 'permits: runs of one role are merged',
   A26: 'permits: a block of another model is ignored without an error',
