@@ -2,7 +2,7 @@ import type { EventOf, ResultContentBlock, Session, SessionSeq } from '@palimpse
 import { textsOf, withContent } from './blocks.ts'
 import { type PruneOptions, type ResultBudget, resultBudget } from './options.ts'
 import { hasMarker, pruneTexts } from './prune-text.ts'
-import { type PlannedResult, type Replaced, applyPlan, originOf, sourcesOf } from './replacements.ts'
+import { type PlannedResult, type Replaced, applyPlan, recordedSeqOf, sourcesOf } from './replacements.ts'
 import { SurfaceMeter, type SurfacedLog } from './surface-meter.ts'
 import { utf8Length } from './utf8.ts'
 
@@ -74,7 +74,7 @@ function planStep(log: SurfacedLog, budget: ResultBudget, meter: SurfaceMeter): 
 
 function wasPruned(log: SurfacedLog, seq: SessionSeq): boolean {
   const event = log.eventAt(seq) as EventOf<'tool/result'>
-  return event.surfaceOp !== 'append' && hasMarker(textsOf(event), originOf(log, event))
+  return event.surfaceOp !== 'append' && hasMarker(textsOf(event), recordedSeqOf(log, event))
 }
 
 function planResult(
@@ -85,7 +85,7 @@ function planResult(
 ): PlannedResult | undefined {
   if (bytesBefore <= maxBytes) return undefined
   const event = log.eventAt(seq) as EventOf<'tool/result'>
-  const texts = pruneTexts(textsOf(event), { maxBytes, seq: originOf(log, event) })
+  const texts = pruneTexts(textsOf(event), { maxBytes, seq: recordedSeqOf(log, event) })
   const bytesAfter = texts.reduce((sum, text) => sum + utf8Length(text ?? ''), 0)
   if (bytesAfter >= bytesBefore) return undefined
   const data = withContent(event, withTexts(event.data.message.content[0].content, texts))

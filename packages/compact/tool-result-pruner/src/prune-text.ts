@@ -4,7 +4,7 @@ import { headEnd, tailStart, utf8Length } from './utf8.ts'
 export interface TextBudget {
   /** UTF-8 bytes of all that stays, the marker included. */
   readonly maxBytes: number
-  /** The event that has the full result; the marker names it. */
+  /** The event that has the full result, by the seq under which it was first recorded; the marker names it. */
   readonly seq: number
 }
 

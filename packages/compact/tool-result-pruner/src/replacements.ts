@@ -1,4 +1,4 @@
-import type { EventOf, Session, SessionSeq } from '@palimpsest/session'
+import { type EventOf, type Session, type SessionEvent, type SessionSeq, copiedFrom } from '@palimpsest/session'
 import type { SurfacedLog } from './surface-meter.ts'
 
 interface Planned<Type extends 'tool/result' | 'user/message'> {
@@ -48,12 +48,15 @@ export function sourcesOf({
   return [seq, ...sourceEventSeqs]
 }
 
-/** The appended event behind an entry that was rewritten, however often. */
-export function originOf(log: SurfacedLog, { seq, surfaceOp }: EventOf<'tool/result'>): SessionSeq {
-  let origin = seq
-  for (let op = surfaceOp; op !== 'append' && op.startSeq === op.endSeq;) {
-    origin = op.startSeq
-    op = log.eventAt(origin)?.surfaceOp ?? 'append'
+/**
+ * The seq under which the full result was first recorded: that of the appended event behind an entry, however often it was
+ * rewritten. In a copied log it is the original's, as the markers say that were copied with it. SPEC 7.1, undo.
+ */
+export function recordedSeqOf(log: SurfacedLog, event: EventOf<'tool/result'>): SessionSeq {
+  let origin: SessionEvent = event
+  for (let op = event.surfaceOp; op !== 'append' && op.startSeq === op.endSeq; op = origin.surfaceOp ?? 'append') {
+    // What an entry replaced is in the log.
+    origin = log.eventAt(op.startSeq) as SessionEvent
   }
-  return origin
+  return copiedFrom(origin)?.seq ?? origin.seq
 }

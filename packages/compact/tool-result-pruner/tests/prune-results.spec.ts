@@ -2,7 +2,7 @@ import { explain, foldSurface, traceFindings } from '@palimpsest/session'
 import { text } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { measureSurface, planPruning, pruneToolResults, ToolResultPrunerError } from '../src/index.ts'
+import { measureSurface, planPruning, pruneText, pruneToolResults, ToolResultPrunerError } from '../src/index.ts'
 import { anyMoves, bytesOf, contentAt, fresh, image, play, reply, say, seed, use, violations } from './sessions.ts'
 
 const NOW = { highWater: 0, lowWater: 0, keepRecent: 0 }
@@ -104,6 +104,23 @@ describe(`pruning tool results, seed ${seed}`, () => {
     expect(explain(session.events, second?.by ?? -1).cites).toEqual([first?.by, seq, ...cited])
     expect(JSON.stringify(contentAt(session, second?.by ?? -1))).toContain(`event ${seq} of the session log`)
     expect(explain(session.events, second?.by ?? -1).origins).toEqual([seq])
+  })
+
+  it('counts on in the marker of a copied result, which names the seq in the log it was copied from', () => {
+    const original = pruneText(big(2000), { maxBytes: 1000, seq: 50 })
+    for (const output of [original, big(2000)]) {
+      const session = fresh()
+      const data = structuredClone(use(fresh(), [text(output)]).data)
+      reply(session, [{ type: 'tool-call', id: 'call_1' as never, name: 'read', arguments: '{}' }])
+      session.append('tool/result', { ...data, copiedFrom: { session: 'parent', seq: 50 } } as never, {
+        surfaceOp: 'append',
+      })
+      for (const maxBytes of [500, 300]) {
+        const [replaced] = pruneToolResults(session, { ...NOW, maxBytes }).replaced
+        const words = JSON.stringify(contentAt(session, replaced?.by ?? -1))
+        expect(words.match(/bytes left out here; event \d+/g)).toEqual(['bytes left out here; event 50'])
+      }
+    }
   })
 
   it('does nothing at the high mark, then cuts the oldest first, down to the low mark', () => {
