@@ -5,9 +5,9 @@ import type { SentRequest } from './recorder.ts'
 import { type Wire, type WireTarget, fields, sealOf } from './targets.ts'
 
 /** The request again, from the log alone: what the package would send for it. */
-async function sendAgain(
+export async function sendAgain(
   events: readonly SessionEvent[],
-  { seq, target }: SentRequest,
+  { seq, target }: Pick<SentRequest, 'seq' | 'target'>,
   options: LanguageModelAdapterOptions,
 ): Promise<string | undefined> {
   const { header, messages } = reconstructRequest(events, seq)
