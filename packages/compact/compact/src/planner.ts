@@ -94,6 +94,9 @@ function none(refusal: PlanRefusal): CompactionPlan {
   return { kind: 'none', refusal }
 }
 
+/** Bytes that a token of a summary is taken to have. */
+const BYTES_PER_TOKEN = 4
+
 /** All balanced cuts behind the head and before `end`, in surface order. */
 function cutsOf(session: Session, meter: TokenMeter, end: number, options: PlanOptions): readonly Cut[] {
   const { nodes } = session.surface
@@ -101,13 +104,19 @@ function cutsOf(session: Session, meter: TokenMeter, end: number, options: PlanO
   const summaryTokens = options.summaryTokens ?? Math.min(2000, Math.floor(budget.tokens / 20))
   const sizes = nodes.map((seq) => meter.entry(seq))
   const whole = sumSizes([...sizes, meter.fixed(), meter.measure(pending)])
+  const usage = meter.usage(pending)
   // Where the provider counts more than we do, what we estimate to be left is that much larger too.
-  const scale = Math.max(1, meter.usage(pending).tokens / Math.max(1, whole.tokens))
+  const scale = Math.max(1, usage.tokens / Math.max(1, whole.tokens))
   const reaches = (range: Size): boolean => {
     const tokens = (whole.tokens - range.tokens + summaryTokens) * scale
     const left = { tokens, bytes: whole.bytes - range.bytes, images: whole.images - range.images }
     return target !== undefined && isWithin(left, target)
   }
+  // Where bytes or images are too many, they are what a summary saves, whatever its tokens.
+  const saves = (range: Size): boolean =>
+    range.tokens > summaryTokens ||
+    (usage.bytes > (budget.bytes ?? Infinity) && range.bytes > summaryTokens * BYTES_PER_TOKEN) ||
+    (usage.images > (budget.images ?? Infinity) && range.images > 0)
   const start = startOf(session)
   const cuts: Cut[] = []
   let range: Size = { tokens: 0, bytes: 0, images: 0 }
@@ -120,7 +129,7 @@ function cutsOf(session: Session, meter: TokenMeter, end: number, options: PlanO
         isTurnStart: entry === undefined || isTurnStart(session, entry),
         tokens: range.tokens,
         reachesTarget: reaches(range),
-        gains: !isOnlySummary && range.tokens > summaryTokens,
+        gains: !isOnlySummary && saves(range),
       })
     }
     const size = sizes[position]

@@ -2,7 +2,6 @@ import {
   type EventEnvelope,
   type Json,
   type JsonObject,
-  type ReplaceOp,
   type SessionEvent,
   type SessionEventMap,
   type SessionEventType,
@@ -12,52 +11,55 @@ import {
 } from '@palimpsest/session'
 import { CompactionError } from './errors.ts'
 
-/** Where seqs of one log went in another. Seqs that the log does not have stay what they are. */
+/** Where seqs of one log went in another. What it throws comes through. */
 export interface SeqMap {
-  /** The new seq of an event that something names. Throws `CompactionError` `undo/cited` where it was left out. */
+  /** The new seq of an event that something names. */
   cited(seq: SessionSeq): SessionSeq
-  /** The new seq of a point in the log: of the last event at or before it that was not left out. */
+  /** The new seq of a point in the log: everything up to it, whatever stands there. */
   through(seq: SessionSeq): SessionSeq
 }
 
-type Remap<Type extends SessionEventType> = (data: SessionEventMap[Type], map: SeqMap) => SessionEventMap[Type]
+/** Which members are seqs, or lists of them, and how each is meant. */
+interface Shape {
+  readonly [member: string]: keyof SeqMap | Shape
+}
+type PayloadShape<Data> = { readonly [Member in keyof Data]?: Shape[string] }
+
+const range: Shape = { startSeq: 'cited', endSeq: 'cited' }
 
 /** Payloads that name seqs of their own log. Every event type of this repository that does is here. */
-const payloads: { readonly [Type in SessionEventType]?: Remap<Type> } = {
-  'assistant/message': requestSeq,
-  'assistant/attempt': requestSeq,
-  'request/start': (data, map) => ({ ...data, throughSeq: map.through(data.throughSeq) }),
-  'compaction/start': (data, map) => ({ ...data, ...ends(data, map) }),
-  'compaction/summary': (data, map) => ({
-    ...data,
-    shadowedRange: { ...data.shadowedRange, ...ends(data.shadowedRange, map) },
-    shadowedSeqs: data.shadowedSeqs.map((seq) => map.cited(seq)),
-  }),
-  'compaction/end': (data, map) =>
-    data.replacementSeq === undefined ? data : { ...data, replacementSeq: map.cited(data.replacementSeq) },
+const payloads: { readonly [Type in SessionEventType]?: PayloadShape<SessionEventMap[Type]> } = {
+  'assistant/message': { requestSeq: 'cited' },
+  'assistant/attempt': { requestSeq: 'cited' },
+  'request/start': { throughSeq: 'through' },
+  'compaction/start': range,
+  'compaction/summary': { shadowedRange: range, shadowedSeqs: 'cited' },
+  'compaction/end': { replacementSeq: 'cited' },
 }
 
 /** Types of other packages without a seq, or whose seqs are those of another log. */
 const withoutReferences: ReadonlySet<string> = new Set(['import/raw', 'salvage/raw', 'salvage/missing'])
 
 /**
- * The event with every seq that it names remapped; its own seq stays. An event of a type that `vocabulary` lacks, or
- * that only its own plugin understands, passes as it is, unless it looks as if it named seqs: then it throws
- * `CompactionError` `undo/opaque`.
+ * The event with every seq that its metadata and its payload name moved by the map; its own seq stays, and so does all
+ * that is no number where a seq belongs. The payload of a type that no package of this repository defines passes as it is.
+ * SPEC 6, 7.1.
  */
-export function remapReferences(event: SessionEvent, map: SeqMap, vocabulary: Vocabulary): SessionEvent {
-  const { type } = event
-  if (!isUnderstood(type, vocabulary)) return requireNoReferences(event)
-  const remap = payloads[type] as Remap<SessionEventType> | undefined
-  const { surfaceOp, sourceEventSeqs } = event
-  return {
-    ...event,
-    ...(surfaceOp === undefined || surfaceOp === 'append'
-      ? {}
-      : { surfaceOp: { ...surfaceOp, ...ends(surfaceOp, map) } satisfies ReplaceOp }),
-    ...(sourceEventSeqs === undefined ? {} : { sourceEventSeqs: sourceEventSeqs.map((seq) => map.cited(seq)) }),
-    ...(remap === undefined ? {} : { data: remap(event.data, map) }),
-  } as SessionEvent
+export function remapReferences(event: SessionEvent, map: SeqMap): SessionEvent {
+  const data: Shape = Object.hasOwn(payloads, event.type) ? { ...payloads[event.type] } : {}
+  return moved(event, { surfaceOp: range, sourceEventSeqs: 'cited', data }, map) as SessionEvent
+}
+
+function moved(value: unknown, shape: Shape[string], map: SeqMap): unknown {
+  if (typeof shape === 'string') {
+    if (Array.isArray(value)) return value.map((each) => moved(each, shape, map))
+    return typeof value === 'number' ? map[shape](value as SessionSeq) : value
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const changed = Object.entries(shape).flatMap(([member, inner]) =>
+    Object.hasOwn(value, member) ? [[member, moved(value[member as keyof typeof value], inner, map)] as const] : [],
+  )
+  return { ...value, ...Object.fromEntries(changed) }
 }
 
 /** Whether this package knows all that an event of this type may name. */
@@ -68,26 +70,11 @@ export function isUnderstood(type: string, vocabulary: Vocabulary): type is Sess
   )
 }
 
-function requestSeq<Data extends SessionEventMap['assistant/message' | 'assistant/attempt']>(
-  data: Data,
-  map: SeqMap,
-): Data {
-  return data.requestSeq === undefined ? data : { ...data, requestSeq: map.cited(data.requestSeq) }
-}
-
-interface Ends {
-  readonly startSeq: SessionSeq
-  readonly endSeq: SessionSeq
-}
-
-function ends({ startSeq, endSeq }: Ends, map: SeqMap): Ends {
-  return { startSeq: map.cited(startSeq), endSeq: map.cited(endSeq) }
-}
-
-function requireNoReferences(event: SessionEvent): SessionEvent {
+/** Throws `CompactionError` `undo/opaque` for an event that looks as if it named seqs in a way that only its plugin knows. */
+export function requireNoReferences(event: SessionEvent): void {
   const { surfaceOp, sourceEventSeqs, data } = event as unknown as EventEnvelope
   const name = (surfaceOp ?? sourceEventSeqs) ? 'its metadata' : seqMember(data)
-  if (name === undefined) return event
+  if (name === undefined) return
   throw new CompactionError(
     'undo/opaque',
     `event ${event.seq} (${event.type}) is opaque here and ${name} may name seqs that would move: fork before the compaction instead`,

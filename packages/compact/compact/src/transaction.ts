@@ -22,6 +22,8 @@ export interface RunCompactionOptions {
   readonly timeoutMs?: number
   /** Tokens of messages; an estimate unless given. */
   readonly measure?: (messages: readonly Message[]) => number
+  /** Whether a summary shrinks the range that it is to stand for; when it has fewer tokens, unless given. */
+  readonly shrinks?: (range: readonly Message[], summary: Message) => boolean
   /** Gives the id of the compaction; a random UUID unless given. Ids must differ within a session. */
   readonly createId?: () => string
   /** Makes the text that the model reads from the summary's. */
@@ -69,6 +71,7 @@ export async function runCompaction(
     compactionId,
     tokensBefore,
     measure,
+    shrinks: (summary, tokensAfter) => options.shrinks?.(messages, summary) ?? tokensAfter < tokensBefore,
     frame: options.frame ?? ((text) => lead + text),
   }
   const { startSeq, endSeq, seqs } = span
@@ -98,6 +101,7 @@ interface Attempt {
   readonly compactionId: string
   readonly tokensBefore: number
   readonly measure: (messages: readonly Message[]) => number
+  readonly shrinks: (summary: UserMessage, tokensAfter: number) => boolean
   readonly frame: (text: string) => string
 }
 
@@ -113,8 +117,8 @@ function replace(attempt: Attempt, summary: Summary | Failure, signal: AbortSign
   if (signal?.aborted === true) return { code: 'aborted', message: 'the compaction was aborted' }
   const written = write(attempt, summary)
   if ('code' in written) return written
-  const { message, tokensAfter } = written
-  if (!(tokensAfter < attempt.tokensBefore)) {
+  const { message, tokensAfter, isSmaller } = written
+  if (!isSmaller) {
     const sizes = `the summary has ${tokensAfter} tokens, the range ${attempt.tokensBefore}`
     return { code: 'not-smaller', message: sizes }
   }
@@ -129,12 +133,13 @@ function replace(attempt: Attempt, summary: Summary | Failure, signal: AbortSign
 
 /** The message that stands for the range, by the caller's own frame and measure. */
 function write(
-  { compactionId, frame, measure }: Attempt,
+  { compactionId, frame, measure, shrinks }: Attempt,
   { text }: Summary,
-): { readonly message: UserMessage; readonly tokensAfter: number } | Failure {
+): { readonly message: UserMessage; readonly tokensAfter: number; readonly isSmaller: boolean } | Failure {
   try {
     const message = replacementMessage(compactionId, frame(text))
-    return { message, tokensAfter: measure([message]) }
+    const tokensAfter = measure([message])
+    return { message, tokensAfter, isSmaller: shrinks(message, tokensAfter) }
   } catch (error) {
     return { code: 'summarizer-failed', message: `the summary could not be framed or measured: ${messageOf(error)}` }
   }

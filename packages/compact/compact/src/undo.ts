@@ -11,7 +11,7 @@ import {
 } from '@palimpsest/session'
 import { type Bracket, findBracket } from './bracket.ts'
 import { CompactionError } from './errors.ts'
-import { type SeqMap, isUnderstood, remapReferences } from './references.ts'
+import { type SeqMap, isUnderstood, remapReferences, requireNoReferences } from './references.ts'
 import { requireVocabulary } from './events.ts'
 
 export interface UndoOptions {
@@ -50,7 +50,8 @@ export function undoCompaction(
   for (const event of parent.eventsFrom(cut + 1)) {
     if (bracket.seqs.has(event.seq)) continue
     const seq = events.length as SessionSeq
-    const moved = remapReferences(event, mapFor(event, parent, bracket, seqs), parent.vocabulary)
+    if (!isUnderstood(event.type, parent.vocabulary)) requireNoReferences(event)
+    const moved = remapReferences(event, mapFor(event, parent, bracket, seqs))
     seqs.set(event.seq, seq)
     events.push(copyOf(moved, seq, parent, events))
   }

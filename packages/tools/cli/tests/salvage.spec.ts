@@ -136,6 +136,41 @@ describe('salvage', () => {
     expect(json).toMatchObject({ shadows: [4], cites: [4], onSurface: true })
   })
 
+  it('moves what a compaction names, so that it can still be undone', async () => {
+    const summary = { id: 'sum', role: 'user', content: [{ type: 'text', text: 'Greetings.' }] }
+    const source = { kind: 'plugin', plugin: 'compact', compactionId: 'k' }
+    const replaced = { surfaceOp: { op: 'replace', startSeq: 2, endSeq: 3 }, sourceEventSeqs: [2, 3] }
+    const range = { startSeq: 2, endSeq: 3 }
+    const root = await stored([
+      said(0, 'Go.'),
+      answered(1, [call('c1')]),
+      said(2, 'Hi.'),
+      said(3, 'Hello.'),
+      event(4, 'compaction/start', { compactionId: 'k', trigger: 'manual', ...range }),
+      event(5, 'compaction/summary', {
+        compactionId: 'k',
+        shadowedRange: range,
+        shadowedSeqs: [2, 3],
+        tokensBefore: 9,
+        tokensAfter: 3,
+      }),
+      event(6, 'user/message', { ...summary, source }, replaced),
+      event(7, 'compaction/end', { compactionId: 'k', replacementSeq: 6 }),
+    ])
+    const { sessions } = await salvage(root)
+    const id = sessions[0]?.id ?? ''
+    const { json } = await palimpsest(['show', id, '--json'], { root })
+    const { events } = json as { events: object[] }
+    expect(events.slice(5)).toMatchObject([
+      { data: { startSeq: 3, endSeq: 4 } },
+      { data: { shadowedRange: { startSeq: 3, endSeq: 4 }, shadowedSeqs: [3, 4] } },
+      { surfaceOp: { startSeq: 3, endSeq: 4 }, sourceEventSeqs: [3, 4] },
+      { data: { replacementSeq: 7 } },
+    ])
+    const undone = await palimpsest(['compact', id, '--undo', 'k', '--json'], { root })
+    expect(await textsOf(root, (undone.json as { id: string }).id)).toEqual(expect.arrayContaining(['Hi.', 'Hello.']))
+  })
+
   it('closes a turn that nobody ended', async () => {
     const root = await stored([...wholeTurn().slice(0, 5), event(5, 'turn/start', {})])
     const { sessions } = await salvage(root)

@@ -114,8 +114,8 @@ async function salvageLog(store: SessionPersistence, root: string, id: SessionId
 }
 
 /** A log that opens, and from which nothing is lost, needs no second one: what it leaves open is for `repair`. */
-function isWhole({ unplaced, missing }: SalvagedBranch): boolean {
-  return unplaced.length === 0 && missing.length === 0
+function isWhole({ unplaced, missing, isMended }: SalvagedBranch): boolean {
+  return unplaced.length === 0 && missing.length === 0 && !isMended
 }
 
 async function digestOf(path: string, size: number): Promise<string> {

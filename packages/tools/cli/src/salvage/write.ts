@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { type SeqMap, remapReferences } from '@palimpsest/compact'
 import {
   Session,
   SessionAcceptanceError,
@@ -9,7 +10,6 @@ import {
 } from '@palimpsest/session'
 import { allEvents } from '../vocabulary.ts'
 import type { Branch, BranchStep } from './branches.ts'
-import { remapEvent } from './remap.ts'
 
 /** Something of the damaged log that could not stand where it stood. */
 export interface Unplaced {
@@ -33,6 +33,8 @@ export interface SalvagedBranch {
   readonly missing: readonly { readonly from: number; readonly to: number }[]
   /** Events that were added so that every call has an answer and every turn an end. */
   readonly closers: number
+  /** Some of them stand between events of the damaged log, which acceptance refuses without them. */
+  readonly isMended: boolean
 }
 
 export type ReadBytes = (start: number, end: number) => Promise<Buffer>
@@ -59,6 +61,7 @@ class BranchWriter {
   readonly #missing: { from: number; to: number }[] = []
   #time: number
   #closers = 0
+  #isMended = false
 
   constructor(header: SessionHeader, read: ReadBytes) {
     const { parentSession, ...rest } = header
@@ -89,16 +92,18 @@ class BranchWriter {
 
   finish(): SalvagedBranch {
     this.#close(() => true)
-    return { session: this.#session, unplaced: this.#unplaced, missing: this.#missing, closers: this.#closers }
+    const [session, unplaced, missing, closers] = [this.#session, this.#unplaced, this.#missing, this.#closers]
+    return { session, unplaced, missing, closers, isMended: this.#isMended }
   }
 
   /** Appends the event, or says which rule refuses it. */
   #place(original: SessionEvent): string | undefined {
-    const event = remapEvent(original, this.#map)
+    const event = this.#moved(original)
     const { type, seq, time: _, data, ...intent } = event
     let code = this.#try(seq, () => this.#append(type, data, intent))
     if (code === 'pairing/open-calls') {
       this.#close((closer) => closer.type === 'tool/result')
+      this.#isMended = true
       code = this.#try(seq, () => this.#append(type, data, intent))
     }
     // The mark that lets readers skip the type is all that an unknown one lacks.
@@ -106,6 +111,16 @@ class BranchWriter {
       code = this.#try(seq, () => this.#append(type, data, { ignorable: true }))
     }
     return code
+  }
+
+  /** Every seq that the event names is where its target is now. A seq that the damaged log never held stays what it was. */
+  #moved(original: SessionEvent): SessionEvent {
+    const move = (seq: SessionSeq): SessionSeq => this.#map.get(seq) ?? seq
+    const event = remapReferences(original, { cited: move, through: move } satisfies SeqMap)
+    // Two of them may be kept in one place now.
+    const { sourceEventSeqs } = event
+    if (!Array.isArray(sourceEventSeqs)) return event
+    return { ...event, sourceEventSeqs: [...new Set(sourceEventSeqs)] } as SessionEvent
   }
 
   #try(seq: SessionSeq, append: () => SessionEvent): string | undefined {
