@@ -18,6 +18,7 @@ export {
 export { assistantData, resultData, systemData, text, toolCall, userData, type Place } from './payloads.ts'
 export { codingSession, type CodingSessionOptions, type CodingStep } from './coding-session.ts'
 export { anyCommands, type Command, type Step } from './commands.ts'
+export { runPageProgram, type PageRun } from './page-program.ts'
 export { candidateFor } from './candidates.ts'
 export { faultNames, plantFault } from './faults.ts'
 export {
