@@ -37,6 +37,11 @@ export class InputQueue<Waiter> {
     this.#queue.push(input)
   }
 
+  /** Puts back, before all else, what no log has taken: it waits for the next step and wakes nothing. */
+  putBack(messages: readonly UserMessage[]): void {
+    this.#queue.unshift(...messages.map((message) => ({ kind: 'inject' as const, message })))
+  }
+
   /** Whether something waits that starts a turn. */
   get wakes(): boolean {
     return this.#queue.some(({ kind }) => kind !== 'inject')

@@ -5,6 +5,8 @@ import { LateResults } from './late-results.ts'
 export class LogView {
   readonly late: LateResults = new LateResults()
   lastTurn = 0
+  /** A turn that was started and not ended: its closing was refused. */
+  isTurnOpen = false
   header: EventOf<'request/header'> | undefined
   context: EventOf<'request/context'> | undefined
   readonly #off: () => void
@@ -19,7 +21,10 @@ export class LogView {
   }
 
   #see(event: SessionEvent): void {
-    if (event.type === 'turn/start') this.lastTurn = Math.max(this.lastTurn, event.data.turn)
+    if (event.type === 'turn/start') {
+      this.lastTurn = Math.max(this.lastTurn, event.data.turn)
+      this.isTurnOpen = true
+    } else if (event.type === 'turn/end') this.isTurnOpen = false
     else if (event.type === 'request/header') this.header = event
     else if (event.type === 'request/context') this.context = event
     else this.late.see(event)

@@ -1,12 +1,14 @@
 import { interruptedTurnClosers } from '@palimpsest/session'
 import { TurnAborted } from './abort.ts'
 import { AgentLoopError } from './errors.ts'
+import { messageOf } from './failure.ts'
 import { HookListeners } from './hook-listeners.ts'
 import type { AgentHook, AgentHooks } from './hooks.ts'
 import { type AgentInput, type InputKind, InputQueue, inputMessage } from './input.ts'
 import { LogView } from './log-view.ts'
 import { type LoopParts, resolveOptions } from './loop-config.ts'
 import type { AgentLoopOptions, TurnResult } from './options.ts'
+import { inLine } from './turn-line.ts'
 import { runTurn } from './turn.ts'
 
 interface Waiter {
@@ -16,8 +18,8 @@ interface Waiter {
 
 /**
  * The reference loop: one turn at a time, everything in the log before it has an effect. Writes nothing before the first
- * turn. The constructor throws `AgentLoopError`: `options/invalid`, `tools/invalid`, and `loop/unrepaired` for a session
- * with something open. SPEC 7.4.
+ * turn. Loops of one session wait for each other's turns. The constructor throws `AgentLoopError`: `options/invalid`,
+ * `tools/invalid`, and `loop/unrepaired` for a session with something open. SPEC 7.4.
  */
 export class AgentLoop {
   readonly #parts: LoopParts
@@ -44,8 +46,9 @@ export class AgentLoop {
 
   /**
    * Queues input for a turn of its own and wakes the loop. Resolves when that turn has ended, however it ended. Rejects
-   * with `AgentLoopError` `loop/closed` when the loop is closed first, and with `SessionAcceptanceError` for input that no
-   * log would take.
+   * with `AgentLoopError` `loop/closed` when the loop is closed first, with `SessionAcceptanceError` for input that no
+   * log would take, and with what a listener of the session threw that vetoed the turn itself. A tool or hook that awaits
+   * it waits for the end of its own turn, until that is aborted.
    */
   async send(input: AgentInput): Promise<TurnResult> {
     return new Promise((resolve, reject) => this.#enqueue('send', input, { resolve, reject }))
@@ -66,10 +69,11 @@ export class AgentLoop {
 
   /**
    * Ends the running turn: the visible prefix of the answer stays, calls that did not start are answered. What is queued
-   * for later turns runs. Does nothing when no turn runs.
+   * for later turns runs. Does nothing when no turn runs. The cause stands in `turn/end`: a text, or an error for its
+   * message, as `AbortSignal.reason` is one.
    */
-  abort(cause?: string): void {
-    this.#controller?.abort(new TurnAborted(cause))
+  abort(cause?: unknown): void {
+    this.#controller?.abort(new TurnAborted(cause === undefined ? undefined : messageOf(cause)))
   }
 
   /** Resolves when nothing runs and nothing is queued that would wake the loop. */
@@ -84,6 +88,7 @@ export class AgentLoop {
     for (const { waiter } of this.#queue.claimAll()) waiter?.reject(error)
     this.abort('closed')
     await this.idle()
+    this.#parts.log.close()
   }
 
   /** Adds a listener; the result removes it. The order of the hooks is that of `AgentHooks`. */
@@ -109,26 +114,36 @@ export class AgentLoop {
     await Promise.resolve()
     while (this.#queue.wakes) {
       this.#controller ??= new AbortController()
-      await this.#turn(this.#controller.signal)
+      await this.#turnInLine(this.#controller.signal)
       this.#controller = undefined
     }
     this.#controller = undefined
     this.#running = undefined
   }
 
+  async #turnInLine(signal: AbortSignal): Promise<void> {
+    await inLine(this.#parts.session, async () => {
+      // Another loop may have kept the session while this one was closed.
+      if (this.#queue.wakes) await this.#turn(signal)
+    })
+  }
+
   async #turn(signal: AbortSignal): Promise<void> {
     const claimed = this.#queue.claimTurn()
-    const waiter = claimed.find((input) => input.waiter !== undefined)?.waiter
+    const sent = claimed.find((input) => input.waiter !== undefined)
+    const pending = claimed.map(({ message }) => message)
     try {
       const result = await runTurn(this.#parts, {
         signal,
-        input: claimed.map(({ message }) => message),
+        pending,
         claimStep: () => this.#queue.claimStep().map(({ message }) => message),
         isSteered: () => this.#queue.steers,
       })
-      waiter?.resolve(result)
+      sent?.waiter?.resolve(result)
     } catch (error) {
-      waiter?.reject(error)
+      // Who sent hears of it; nobody would miss the rest.
+      this.#queue.putBack(pending.filter((message) => message !== sent?.message))
+      sent?.waiter?.reject(error)
     }
   }
 }

@@ -17,15 +17,18 @@ import { addUsage } from './usage.ts'
 
 export interface TurnInput {
   readonly signal: AbortSignal
-  /** What the turn begins with. */
-  readonly input: readonly UserMessage[]
+  /** What the turn begins with and what its steps claim; each message leaves it when it is in the log. */
+  readonly pending: UserMessage[]
   /** What waits for the next step. */
   readonly claimStep: () => readonly UserMessage[]
   /** Whether something waits that keeps the turn going. */
   readonly isSteered: () => boolean
 }
 
-/** One turn, from `turn/start` to `turn/end`, whatever happens in between. Rejects only when the log takes no closing. */
+/**
+ * One turn, from `turn/start` to `turn/end`, whatever happens in between. Rejects only when the log refuses one of these
+ * or the input.
+ */
 export async function runTurn(parts: LoopParts, input: TurnInput): Promise<TurnResult> {
   const turn = new Turn(parts, input)
   return turn.run()
@@ -35,8 +38,6 @@ class Turn {
   readonly #parts: LoopParts
   readonly #input: TurnInput
   readonly #turn: number
-  /** Claimed, and not in the log yet. */
-  readonly #pending: UserMessage[]
   #step = 0
   #text = ''
   #usage: TokenUsage = {}
@@ -45,11 +46,12 @@ class Turn {
     this.#parts = parts
     this.#input = input
     this.#turn = parts.log.lastTurn + 1
-    this.#pending = [...input.input]
   }
 
   async run(): Promise<TurnResult> {
-    const { session } = this.#parts
+    const { session, log } = this.#parts
+    // A listener may have vetoed the end of the turn before: turns do not nest.
+    if (log.isTurnOpen) forceClose(session, 'turn')
     session.append('turn/start', { turn: this.#turn })
     const reason = await this.#steps().catch((error: unknown) => this.#reasonOf(error))
     this.#keepInput()
@@ -58,20 +60,20 @@ class Turn {
   }
 
   async #steps(): Promise<TurnEndReason> {
-    const { signal, claimStep, isSteered } = this.#input
+    const { signal, pending, claimStep, isSteered } = this.#input
     const { maxSteps } = this.#parts
     for (;;) {
       throwIfAborted(signal)
       if (this.#step >= maxSteps) {
         throw failTurn('loop/max-steps', `the turn needed more than ${maxSteps} steps: raise maxSteps or ask for less`)
       }
-      if (this.#step > 0) this.#pending.push(...claimStep())
+      if (this.#step > 0) pending.push(...claimStep())
       this.#step += 1
       const { finish, calls } = await runStep(this.#parts, {
         turn: this.#turn,
         step: this.#step,
         signal,
-        pending: this.#pending,
+        pending,
         onAnswer: (answer) => this.#count(answer),
       })
       throwIfAborted(signal)
@@ -89,23 +91,27 @@ class Turn {
 
   #reasonOf(error: unknown): TurnEndReason {
     // A listener may have vetoed what closes a call or a step: the log must be closed all the same.
-    forceClose(this.#parts.session)
+    forceClose(this.#parts.session, 'step')
     if (error instanceof TurnStop) return error.reason
     return failTurn('hook/failed', `the turn could not go on: ${messageOf(error)}`).reason
   }
 
   /** Input that was claimed and not sent: the model reads it with the next turn. */
   #keepInput(): void {
-    if (this.#pending.length === 0) return
+    const { pending } = this.#input
+    if (pending.length === 0) return
     const { session, system, createId } = this.#parts
     settleHead(session, system, { turn: this.#turn, step: Math.max(this.#step, 1) }, createId)
-    appendPending(this.#parts, this.#pending)
+    appendPending(this.#parts, pending)
   }
 }
 
-function forceClose(session: Session): void {
+/** Closes calls and step, and the turn too when it is asked for. */
+function forceClose(session: Session, what: 'step' | 'turn'): void {
   for (const closer of interruptedTurnClosers(session.events)) {
-    if (closer.type === 'step/end') session.append('step/end', closer.data)
+    if (closer.type === 'turn/end') {
+      if (what === 'turn') session.append('turn/end', closer.data)
+    } else if (closer.type === 'step/end') session.append('step/end', closer.data)
     else if (closer.type === 'tool/result') {
       const { surfaceOp, sourceEventSeqs } = closer
       session.append('tool/result', closer.data, { surfaceOp, ...(sourceEventSeqs && { sourceEventSeqs }) })

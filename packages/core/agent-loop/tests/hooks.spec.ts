@@ -140,6 +140,7 @@ describe('hooks', () => {
     ['tool/result', 1],
     ['tool/result', 2],
     ['step/end', 1],
+    ['turn/end', 1],
   ] as const)(
     'a listener of the session that vetoes %s, %i times, leaves a turn that is closed',
     async (vetoed, times) => {
@@ -148,10 +149,30 @@ describe('hooks', () => {
       one.session.on('internal/dispatch', ({ type }) => {
         if (type === vetoed && (vetoes += 1) <= times) throw new Error('no')
       })
-      await one.send('go')
+      await one.send('go').catch((error: unknown) => expect([vetoed, error]).toEqual(['turn/end', new Error('no')]))
       expect(vetoes).toBeGreaterThanOrEqual(times)
       await one.send('again')
       expect(one.of('user/message')).toHaveLength(2)
+    },
+  )
+
+  it.each([
+    ['turn/start', 1],
+    ['user/message', 2],
+  ] as const)(
+    'where a veto of %s keeps a turn out of the log, its send rejects and other input waits for the next one',
+    async (vetoed, times) => {
+      const one = rig({ script: ['One.'] })
+      let vetoes = 0
+      one.session.on('internal/dispatch', ({ type }) => {
+        if (type === vetoed && (vetoes += 1) <= times) throw new Error('no')
+      })
+      one.loop.inject('note')
+      one.loop.steer('and')
+      await expect(one.loop.send('go')).rejects.toThrow('no')
+      await one.send('again')
+      const said = one.of('user/message').map(({ data }) => (data.content[0] as { readonly text: string }).text)
+      expect(said).toEqual(['note', 'and', 'again'])
     },
   )
 })

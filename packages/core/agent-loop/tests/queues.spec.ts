@@ -74,6 +74,39 @@ describe('queues', () => {
     expect(() => one.loop.inject('d')).toThrow('closed')
   })
 
+  it('the reason of an AbortSignal is a cause: its message stands in turn/end', async () => {
+    const one = rig({ script: [{ ends: 'hang', parts: [{ run: () => one.loop.abort(AbortSignal.abort().reason) }] }] })
+    expect((await one.send('a')).reason).toEqual({ kind: 'aborted', cause: 'This operation was aborted' })
+  })
+
+  it('two loops of one session take turns', async () => {
+    const session = Session.create()
+    const slow = defineTool({ name: 'slow', inputSchema: z.object({}), execute: () => Promise.resolve('done') })
+    const one = rig({ session, tools: [slow], script: [{ parts: [{ call: 'slow' }] }, 'One.'] })
+    const other = rig({ session, tools: [slow], script: [{ parts: [{ call: 'slow' }] }, 'Two.'] })
+    const first = one.send('a')
+    const second = other.send('b')
+    expect((await Promise.all([first, second])).map(({ turn, text }) => [turn, text])).toEqual([
+      [1, 'One.'],
+      [2, 'Two.'],
+    ])
+  })
+
+  it('a closed loop starts no turn on a session that another is using', async () => {
+    const session = Session.create()
+    const one = rig({ session, script: [{ ends: 'hang' }] })
+    const other = rig({ session })
+    const first = one.send('a')
+    const second = other.loop.send('b')
+    second.catch(() => undefined)
+    while (one.model.requests.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    const closed = other.loop.close()
+    one.loop.abort()
+    await Promise.all([first, closed])
+    await expect(second).rejects.toMatchObject({ code: 'loop/closed' })
+    expect(one.of('turn/start')).toHaveLength(1)
+  })
+
   it('a turn that needs too many steps ends with loop/max-steps', async () => {
     const again = defineTool({ name: 'again', inputSchema: z.object({}), execute: () => 'once more' })
     const one = rig({ tools: [again], maxSteps: 2, script: () => ({ parts: [{ call: 'again' }] }) })
