@@ -30,6 +30,8 @@ export interface PromptAdapter {
   toPrompt(request: {
     /** Log and surface: they say which signed reasoning may go back. */
     readonly session: {
+      readonly length: number
+      eventAt(seq: number): SessionEvent | undefined
       readonly events: readonly SessionEvent[]
       readonly surface: { readonly nodes: readonly SessionSeq[] }
     }

@@ -6,8 +6,10 @@ export type AgentModel = LanguageModelV4 | LanguageModelV3
 
 /** What a prompt is made of; the log is as it stands when the request leaves. */
 export interface PromptRequest {
-  /** Log and surface of the session: they say which signed reasoning may go back. SPEC 8. */
+  /** Log and surface of the session: they say which signed reasoning may go back. SPEC 8. `events` is a copy of the log. */
   readonly session: {
+    readonly length: number
+    eventAt(seq: number): SessionEvent | undefined
     readonly events: readonly SessionEvent[]
     readonly surface: { readonly nodes: readonly SessionSeq[] }
   }

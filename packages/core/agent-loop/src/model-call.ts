@@ -6,6 +6,7 @@ import { AnswerBuilder, type BuiltAnswer, ErrorPart, type StreamPart } from './a
 import { flushBarrier } from './barrier.ts'
 import { type FailureStage, type RequestFailure, messageOf, requestFailure } from './failure.ts'
 import { keepImage } from './images.ts'
+import { logAsItStands } from './log-as-it-stands.ts'
 import type { LoopParts } from './loop-config.ts'
 import { callOptions } from './request.ts'
 import { TurnStop, failTurn } from './turn-stop.ts'
@@ -39,7 +40,7 @@ export async function callModel(parts: LoopParts, call: ModelCall): Promise<Atte
   let stage: FailureStage = 'request'
   let answer: AnswerBuilder | undefined
   try {
-    const log = { events: session.events, surface: { nodes: [...session.surface.nodes] } }
+    const log = logAsItStands(session)
     await flushBarrier(parts, signal)
     const exported = await whileRunning(signal, exportPrompt(parts, header, messages, log))
     answer = newAnswer(parts, exported)

@@ -80,3 +80,25 @@ it('a log that is another one than before is read anew', () => {
   Object.assign(log, { events: one.events, surface: one.surface })
   expect(intactThrough(log)).toBe(2)
 })
+
+it('a log that each request hands over by an object of its own is read once, as it stood for each', () => {
+  const session = Session.create()
+  for (let turn = 0; turn < 500; turn += 1) exchange(session)
+  let reads = 0
+  const standing = (): Parameters<typeof intactThrough>[0] => {
+    const { length } = session
+    const eventAt = (seq: number): SessionEvent | undefined => {
+      reads += 1
+      return seq < length ? session.eventAt(seq) : undefined
+    }
+    return { length, eventAt, surface: { nodes: [...session.surface.nodes] } }
+  }
+  expect(intactThrough(standing())).toBe(1000)
+  const before = standing()
+  exchange(session)
+  reads = 0
+  expect(intactThrough(before)).toBe(1000)
+  expect(intactThrough(standing())).toBe(1002)
+  expect(reads).toBeLessThan(12)
+  expect(intactThrough(before)).toBe(1000)
+})

@@ -1,30 +1,42 @@
 import { copiedFrom, deriveEventMessage, jsonEqual } from '@palimpsest/session'
 import type { Json, RequestHeader, SessionEvent, SessionSeq } from '@palimpsest/session'
 
-/** What is read of a session: a `Session` is one. */
-export interface SurfacedLog {
-  readonly events: readonly SessionEvent[]
-  readonly surface: { readonly nodes: readonly SessionSeq[] }
+/** Events by seq. */
+interface EventLog {
+  readonly length: number
+  eventAt(seq: number): SessionEvent | undefined
 }
+
+/** What is read of a session: a `Session` is one. Without `eventAt`, which copies no log, `events` is read. */
+export type SurfacedLog = { readonly surface: { readonly nodes: readonly SessionSeq[] } } & (
+  | EventLog
+  | { readonly events: readonly SessionEvent[] }
+)
 
 /**
  * How many of the leading derived messages stand on an intact prefix, so that their signed reasoning may go back.
  * An assistant's prefix is intact when every surface entry before it has a lower seq and the header in force is equal to
  * the one of its request; that of a copy is unknown. The first assistant with reasoning whose prefix is broken ends the
- * count. What was read of a session is kept while the session is: a call reads what is new, and the surface again only
- * after a replacement or a changed header. SPEC 8.
+ * count. What was read of a log is kept while its first event is, whatever object hands it over: a call reads what is new,
+ * and the surface again only after a replacement or a changed header. SPEC 8.
  */
 export function intactThrough(session: SurfacedLog): number {
-  const { events } = session
-  let prefix = PREFIXES.get(session)
-  if (prefix?.isOf(events) !== true) {
+  const log = 'eventAt' in session ? session : listed(session.events)
+  const first = log.eventAt(0)
+  if (first === undefined) return 0
+  let prefix = PREFIXES.get(first)
+  if (prefix?.isOf(log) !== true) {
     prefix = new IntactPrefix()
-    PREFIXES.set(session, prefix)
+    PREFIXES.set(first, prefix)
   }
-  return prefix.through(events, session.surface.nodes)
+  return prefix.through(log, session.surface.nodes)
 }
 
-const PREFIXES = new WeakMap<SurfacedLog, IntactPrefix>()
+const PREFIXES = new WeakMap<SessionEvent, IntactPrefix>()
+
+function listed(events: readonly SessionEvent[]): EventLog {
+  return { length: events.length, eventAt: (seq) => events[seq] }
+}
 
 /** The fold behind `intactThrough`, kept up with one log. */
 class IntactPrefix {
@@ -40,16 +52,16 @@ class IntactPrefix {
   #isBroken = false
 
   /** Whether the log begins with what was read before. */
-  isOf(events: readonly SessionEvent[]): boolean {
-    return this.#read <= events.length && (this.#read === 0 || events[this.#read - 1] === this.#lastRead)
+  isOf(log: EventLog): boolean {
+    return this.#read <= log.length && (this.#read === 0 || log.eventAt(this.#read - 1) === this.#lastRead)
   }
 
-  through(events: readonly SessionEvent[], nodes: readonly SessionSeq[]): number {
-    const hasReplaced = this.#readNew(events)
-    const current = this.#headers.at(events.length)
+  through(log: EventLog, nodes: readonly SessionSeq[]): number {
+    const hasReplaced = this.#readNew(log)
+    const current = this.#headers.at(log.length)
     if (hasReplaced || current !== this.#current) this.#restart(current)
     while (!this.#isBroken && this.#nodes < nodes.length) {
-      const event = events[nodes[this.#nodes] ?? -1]
+      const event = log.eventAt(nodes[this.#nodes] ?? -1)
       if (event === undefined) break
       this.#take(event)
     }
@@ -57,10 +69,10 @@ class IntactPrefix {
   }
 
   /** Reads the new events; answers whether one of them replaced surface entries. */
-  #readNew(events: readonly SessionEvent[]): boolean {
+  #readNew(log: EventLog): boolean {
     let hasReplaced = false
-    for (; this.#read < events.length; this.#read += 1) {
-      const event = events[this.#read]
+    for (; this.#read < log.length; this.#read += 1) {
+      const event = log.eventAt(this.#read)
       if (event === undefined) continue
       this.#lastRead = event
       if (event.type === 'request/header') this.#headers.add(event.seq, event.data.header)
