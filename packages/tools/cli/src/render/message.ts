@@ -27,7 +27,7 @@ export function contentLine(content: readonly ContentBlock[]): string {
 }
 
 /** Who speaks, from the reader's view. */
-export function speaker(message: Message): string {
+function speaker(message: Message): string {
   if (message.source.kind === 'tool') return 'tool'
   if (message.source.kind === 'plugin' && message.role === 'user') return 'plugin'
   return message.role
