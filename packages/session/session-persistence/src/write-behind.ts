@@ -127,7 +127,9 @@ class WriteBehind implements PersistedSession {
 
   async close(): Promise<void> {
     if (this.#isClosed) return
-    await this.flush()
+    // A tool that ends while this waits may still append: whatever was accepted before the handle closes is stored.
+    do await this.flush()
+    while (this.#pending.length > 0)
     for (const detach of this.#detach) detach()
     clearTimeout(this.#timer)
     this.#isClosed = true

@@ -267,6 +267,19 @@ describe('write-behind', () => {
     await expect(persisted.flush()).rejects.toMatchObject({ code: 'handle/closed' })
   })
 
+  it('close writes what comes while it flushes', async () => {
+    const { session, handle, persisted, batches } = await setUp()
+    const append = handle.append.bind(handle)
+    handle.append = async (events) => {
+      await append(events)
+      if (session.length < 3) say(session, String(session.length))
+    }
+    say(session, 'a')
+    await persisted.close()
+    expect(session.length).toBe(3)
+    expect([batches, handle.nextSeq, persisted.pending]).toEqual([[[0], [1], [2]], 3, 0])
+  })
+
   it('close that cannot flush changes nothing and may be repeated', async () => {
     const { session, handle, persisted, fault } = await setUp()
     fault.error = full
