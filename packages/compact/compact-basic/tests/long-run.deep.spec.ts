@@ -7,6 +7,8 @@ interface Sample {
   readonly messages: number
   readonly events: number
   readonly entries: number
+  /** Of the log as JSON. */
+  readonly logBytes: number
   /** Bytes that live on the heap after a collection, without those of an idle process. */
   readonly heap: number
   readonly seconds: number
@@ -20,10 +22,10 @@ it('a run of 10,000 messages stays under its budget at every request, with memor
   const said = child.lines.map((line) => JSON.parse(line) as unknown)
   const run = said.pop() as Omit<LongRun, 'session'>
   const samples = said as Sample[]
-  for (const { messages, events, entries, heap, seconds } of samples) {
-    const megabytes = (heap / 1e6).toFixed(1)
+  for (const { messages, events, entries, logBytes, heap, seconds } of samples) {
+    const [megabytes, ofLog] = [(heap / 1e6).toFixed(1), (logBytes / 1e6).toFixed(1)]
     console.info(
-      `${messages} messages, ${events} events, ${entries} on the surface: ${megabytes} MB, ${seconds.toFixed(1)} s`,
+      `${messages} messages, ${events} events, ${entries} on the surface: ${megabytes} MB on the heap, ${ofLog} MB of log, ${seconds.toFixed(1)} s`,
     )
   }
   const { requests, largest, rewritten, batches, bound, compactions, pruned, mostReads, problems } = run
@@ -38,6 +40,9 @@ it('a run of 10,000 messages stays under its budget at every request, with memor
   expect(rewritten).toBeLessThanOrEqual(batches)
   expect(batches).toBeLessThanOrEqual(bound)
   expect(mostReads.whole).toBeLessThan(1.5 * mostReads.firstHalf)
-  const [, half, whole] = samples
-  expect((whole?.heap ?? Infinity) / (half?.heap ?? 0)).toBeLessThan(2.6)
+  const [quarter, half, whole] = samples
+  if (quarter === undefined || half === undefined || whole === undefined) throw new Error('a sample is missing')
+  expect(whole.heap / half.heap).toBeLessThan(2.6)
+  // Requests that left something of their prompts behind would take several times what the log does.
+  expect(whole.heap - quarter.heap).toBeLessThan(3 * (whole.logBytes - quarter.logBytes))
 })

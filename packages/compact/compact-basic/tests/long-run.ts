@@ -118,7 +118,11 @@ export async function longRun({ messages, samples = [], onSample }: LongRunOptio
   for (let turn = 1; surfaced < messages; turn += 1) {
     const { reason }: TurnResult = await loop.send(`Task ${turn}: ${'please '.repeat(20)}`)
     if (reason.kind !== 'completed') problems.push(reason)
-    for (; surfaced >= messages * (waiting[0] ?? Infinity); waiting.shift()) await onSample?.(surfaced, session)
+    for (; surfaced >= messages * (waiting[0] ?? Infinity); waiting.shift()) {
+      await onSample?.(surfaced, session)
+      // What the sample read is not the run's.
+      counter.reads = 0
+    }
   }
   problems.push(...outcomes.filter(({ kind }) => kind !== 'compacted'))
   return {

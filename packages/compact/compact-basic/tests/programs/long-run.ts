@@ -4,7 +4,7 @@ import { longRun } from '../long-run.ts'
 
 /**
  * A long run in a process of its own. Argument: the messages. It says, as lines of JSON, what lives on the heap after a
- * collection at a quarter, a half and the end, and what the run did.
+ * collection at a quarter, a half and the end, how large the log is as JSON, and what the run did.
  */
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -26,11 +26,13 @@ const idle = process.memoryUsage().heapUsed
 const { session, ...run } = await longRun({
   messages,
   samples: [0.25, 0.5, 1],
-  onSample: async (count, { length, surface }) => {
+  onSample: async (count, sampled) => {
     await settle()
     const heap = process.memoryUsage().heapUsed - idle
-    const [seconds, entries] = [(performance.now() - start) / 1000, surface.nodes.length]
-    say({ messages: count, events: length, entries, heap, seconds })
+    const [seconds, entries] = [(performance.now() - start) / 1000, sampled.surface.nodes.length]
+    let logBytes = 0
+    for (const event of sampled.eventsFrom(0)) logBytes += JSON.stringify(event).length
+    say({ messages: count, events: sampled.length, entries, logBytes, heap, seconds })
   },
 })
-say({ ...run, events: session.length })
+say({ ...run, events: session.length, problems: run.problems.slice(0, 5) })
