@@ -5,7 +5,7 @@ import { resultPruning } from '@palimpsest/tool-result-pruner'
 import { type FilePort, workspaceContext } from '@palimpsest/workspace-context'
 import type { AgentLoop } from '../../src/index.ts'
 import { Dice, anyReply, anySummary, anyTrouble, asksForSummary } from './scripts.ts'
-import type { WireTarget } from './targets.ts'
+import { type WireTarget, allTargets } from './targets.ts'
 import { WireSession } from './wire-session.ts'
 
 /** What one conversation did. */
@@ -19,6 +19,8 @@ export interface Tally {
   kills: number
   forks: number
   resumes: number
+  undos: number
+  switches: number
   bodies: number
   late: number
   /** Blocks of reasoning that went back. */
@@ -38,6 +40,8 @@ export function emptyTally(): Tally {
     kills: 0,
     forks: 0,
     resumes: 0,
+    undos: 0,
+    switches: 0,
     bodies: 0,
     late: 0,
     reasoning: 0,
@@ -67,7 +71,8 @@ export async function converse(
 }
 
 class Conversation {
-  readonly #target: WireTarget
+  #target: WireTarget
+  readonly #first: WireTarget
   readonly #dice: Dice
   readonly #script: Dice
   readonly #seed: number
@@ -84,6 +89,7 @@ class Conversation {
 
   constructor(root: string, target: WireTarget, seed: number) {
     this.#target = target
+    this.#first = target
     this.#seed = seed
     this.#dice = new Dice(seededRandom(seed))
     this.#script = new Dice(seededRandom(seed + 0x5eed))
@@ -94,11 +100,7 @@ class Conversation {
 
   async run(): Promise<{ readonly tally: Tally; readonly problems: readonly string[] }> {
     const one = this.#one
-    const server = await one.serve(this.#target, {
-      seed: this.#seed,
-      script: (request) => this.#answer(request),
-      ...(this.#window === undefined ? {} : { contextTokens: this.#window }),
-    })
+    await this.#serve()
     try {
       await this.#open()
       const turns = 2 + this.#dice.below(5)
@@ -109,23 +111,29 @@ class Conversation {
       await one.end()
     } catch (error) {
       one.problems.push(`the test failed: ${error instanceof Error ? error.stack : String(error)}`)
-      await server.close()
+      for (const server of one.servers) await server.close()
     }
-    const wrong = server.refusals.filter(({ rule }) => !this.#target.overflow.includes(rule))
-    const dropped = server.dropped.map(({ rule, request }) => `request ${request}: a block was ignored by ${rule}`)
+    const refused = one.refusals()
+    const wrong = refused.filter(({ isOverflow }) => !isOverflow)
     const { sent } = one.recorder
     this.#count({
       conversations: 1,
-      requests: server.requests.length,
-      overflows: server.refusals.length - wrong.length,
+      requests: one.servers.reduce((sum, { requests }) => sum + requests.length, 0),
+      overflows: refused.length - wrong.length,
       bodies: one.ledger.runs,
       reasoning: sent.reduce((sum, { target, body }) => sum + target.reasoning(body).length, 0),
       refusals: wrong.length,
     })
-    const refused = wrong.map(
-      ({ rule, message, request }) => `refused by ${rule}: ${message}\n${server.requests[request]?.text}`,
-    )
-    return { tally: this.#tally, problems: [...one.problems, ...refused, ...dropped] }
+    return { tally: this.#tally, problems: [...one.problems, ...wrong.map(({ what }) => what)] }
+  }
+
+  async #serve(): Promise<void> {
+    const target = this.#target
+    await this.#one.serve(target, {
+      seed: this.#seed,
+      script: (request) => this.#answer(request, target),
+      ...(this.#window === undefined ? {} : { contextTokens: this.#window }),
+    })
   }
 
   #count(some: Partial<Tally>): void {
@@ -199,10 +207,10 @@ class Conversation {
     }
   }
 
-  #answer(request: ReceivedRequest): ServedAnswer {
+  #answer(request: ReceivedRequest, target: WireTarget): ServedAnswer {
     const dice = this.#script
     if (asksForSummary(request)) return anySummary(dice)
-    const reply = anyReply(dice, this.#target, request, this.#calls > 0 && dice.chance(0.75))
+    const reply = anyReply(dice, target, request, this.#calls > 0 && dice.chance(0.75))
     if (this.#troubles > 0 && dice.chance(0.3)) {
       this.#troubles -= 1
       return anyTrouble(dice, reply)
@@ -261,7 +269,20 @@ class Conversation {
     if (dice.chance(0.3)) one.gate.release()
     if (this.#files.size > 0 && dice.chance(0.2)) this.#files.set('/w/AGENTS.md', `Be brief, in turn ${turn}.`)
     if (dice.chance(0.15)) await this.#compaction?.compactNow()
-    const what = dice.one(['on', 'on', 'on', 'on', 'on', 'prompt', 'resume', 'crash', 'crash', 'fork'])
+    const what = dice.one([
+      'on',
+      'on',
+      'on',
+      'on',
+      'on',
+      'prompt',
+      'resume',
+      'crash',
+      'crash',
+      'fork',
+      'undo',
+      'switch',
+    ])
     if (what === 'on') return
     if (what === 'prompt') this.#system = dice.one(['You read files.', '', 'You read files, and briefly.'])
     if (what === 'resume') {
@@ -274,8 +295,17 @@ class Conversation {
     }
     if (what === 'fork') {
       this.#count({ forks: 1 })
-      await one.fork(dice.below(one.session.length), `${this.#target.name} ${this.#seed} fork ${turn}`)
+      await one.fork(dice.below(one.session.length), `${this.#first.name} ${this.#seed} fork ${turn}`)
     }
+    if (what === 'undo' && (await one.undo(`${this.#first.name} ${this.#seed} undo ${turn}`))) this.#count({ undos: 1 })
+    if (what === 'switch') await this.#switch()
     await this.#open()
+  }
+
+  /** Another provider takes over, or the first one again. */
+  async #switch(): Promise<void> {
+    this.#count({ switches: 1 })
+    this.#target = this.#dice.one([this.#first, ...allTargets])
+    if (!this.#one.isServed(this.#target)) await this.#serve()
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, readdir, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { compactionEvents } from '@palimpsest/compact'
+import { CompactionError, compactionEvents, undoCompaction } from '@palimpsest/compact'
 import {
   type AttachmentRef,
   Session,
@@ -45,6 +45,8 @@ export class WireSession {
   #loop: AgentLoop | undefined
   session: Session
   #ids = 0
+  /** The log when it was last closed. */
+  #stored: readonly SessionEvent[] = []
 
   constructor(root: string, id: string) {
     // A store of its own: looking for one log among those of other tests would cost more with each test.
@@ -66,6 +68,24 @@ export class WireSession {
     const server = this.#servers.get(target)
     if (server === undefined) throw new Error(`no server for ${target.name}`)
     return server
+  }
+
+  isServed(target: WireTarget): boolean {
+    return this.#servers.has(target)
+  }
+
+  /** What the servers refused or ignored, and whether that was a prompt that was too large. */
+  refusals(): { readonly what: string; readonly isOverflow: boolean }[] {
+    return [...this.#servers].flatMap(([{ name, overflow }, { refusals, dropped, requests }]) => [
+      ...refusals.map(({ rule, message, request }) => ({
+        what: `${name} refuses by ${rule}: ${message}\n${requests[request]?.text ?? ''}`,
+        isOverflow: overflow.includes(rule),
+      })),
+      ...dropped.map(({ rule, request }) => ({
+        what: `${name} ignores a block by ${rule}\n${requests[request]?.text ?? ''}`,
+        isOverflow: false,
+      })),
+    ])
   }
 
   async serve(target: WireTarget, options: Omit<ProviderServerOptions, 'kind'>): Promise<ProviderServer> {
@@ -131,10 +151,28 @@ export class WireSession {
     await this.#leave()
     await this.check()
     this.session = new SessionStore().fork(this.session, boundary, { id })
-    this.#forget(boundary + 1)
-    this.#persisted = persistSession(this.session, await this.#persistence.create(this.session.header))
-    await this.flush()
-    this.ledger.reopen(this.#lastTurn())
+    await this.#adopt(boundary + 1)
+  }
+
+  /** Goes on in a child in which the last compaction never happened; answers whether there was one that can be undone. */
+  async undo(id: string): Promise<boolean> {
+    const { events } = this.session
+    const compactionId = events
+      .flatMap((event) => (event.type === 'compaction/summary' ? [event.data.compactionId] : []))
+      .at(-1)
+    const start = events.find((event) => event.type === 'compaction/start' && event.data.compactionId === compactionId)
+    if (compactionId === undefined || start === undefined) return false
+    await this.#leave()
+    await this.check()
+    try {
+      this.session = undoCompaction(this.session, compactionId, { id })
+    } catch (error) {
+      if (!(error instanceof CompactionError)) throw error
+      await this.#enter()
+      return false
+    }
+    await this.#adopt(start.seq)
+    return true
   }
 
   /** What must hold of the log and of every request behind it, whenever nothing runs. */
@@ -168,8 +206,11 @@ export class WireSession {
     this.#persistence = jsonlPersistence({ root: this.#root })
     const handle = await this.#persistence.open(this.session.id, 'read')
     const restored = Session.restore(handle.stored, { vocabulary })
-    if (!jsonEqual(toJson(restored.events), toJson(this.session.events)))
-      this.problems.push('the disk holds another log')
+    const [disk, memory] = [restored.events, this.#stored].map((events) => events.map((event) => JSON.stringify(event)))
+    const odd = memory?.findIndex((event, seq) => event !== disk?.[seq]) ?? -1
+    if (odd >= 0 || disk?.length !== memory?.length) {
+      this.problems.push(`the disk holds another log from ${odd} on: ${disk?.[odd]} instead of ${memory?.[odd]}`)
+    }
     if (!jsonEqual(toJson(restored.deriveMessages()), toJson(this.session.deriveMessages()))) {
       this.problems.push('the log on the disk derives another list')
     }
@@ -186,10 +227,20 @@ export class WireSession {
     sent.splice(0, sent.length, ...sent.filter(({ seq }) => seq < kept))
   }
 
+  /** Stores a child whose first `kept` events are those of its parent. */
+  async #adopt(kept: number): Promise<void> {
+    this.#forget(kept)
+    this.#persisted = persistSession(this.session, await this.#persistence.create(this.session.header))
+    await this.flush()
+    this.ledger.reopen(this.#lastTurn())
+  }
+
   async #leave(): Promise<void> {
     await this.#loop?.close()
     this.#loop = undefined
     await this.#persisted?.close()
+    // A tool that nobody waits for may still append to the session, as to one of a process that is about to end.
+    this.#stored = this.session.events
     this.#persisted = undefined
     await this.#persistence.close()
     this.#persistence = jsonlPersistence({ root: this.#root })
