@@ -7,6 +7,7 @@ import {
   type ContextUsage,
   type PlanOptions,
   type RangeEnds,
+  type Size,
   TokenMeter,
   isWithin,
   largestPinned,
@@ -162,12 +163,15 @@ class WaterMarkCompaction implements BasicCompaction {
     { budget, pending = [] }: PlanOptions,
     signal: AbortSignal | undefined,
   ): Promise<CompactionOutcome> {
-    const outcome = await this.#run(range, trigger, signal)
+    const before = this.meter.usage(pending)
+    const outcome = await this.#run(range, trigger, signal, pending)
     if (outcome.kind === 'failed' && outcome.code !== 'busy' && outcome.code !== 'aborted') this.#progress.failed()
     if (outcome.kind !== 'compacted') return outcome
     const after = this.meter.usage(pending)
     const saved = outcome.tokensBefore - outcome.tokensAfter
-    this.#progress.ran({ saved, of: after.tokens + saved, isEnough: isWithin(after, budget) })
+    const shares = measuresOver(before, budget).map((measure) => 1 - after[measure] / before[measure])
+    const share = Math.max(saved / Math.max(1, after.tokens + saved), ...shares)
+    this.#progress.ran({ share, isEnough: isWithin(after, budget) })
     return this.#progress.isStopped ? this.#noProgress(pending) : outcome
   }
 
@@ -183,17 +187,33 @@ class WaterMarkCompaction implements BasicCompaction {
     return outcome
   }
 
-  #run(range: RangeEnds, trigger: CompactionTrigger, signal: AbortSignal | undefined): Promise<CompactionOutcome> {
+  #run(
+    range: RangeEnds,
+    trigger: CompactionTrigger,
+    signal: AbortSignal | undefined,
+    pending: readonly Message[] = [],
+  ): Promise<CompactionOutcome> {
     const { summarize, flush, timeoutMs = 300_000, createId } = this.#options
     return runCompaction(this.#session, range, summarize, {
       trigger,
       timeoutMs,
       frame: frameSummary,
       measure: (messages) => this.meter.measure(messages).tokens,
+      shrinks: (messages, summary) => this.#shrinks(messages, summary, pending),
       ...(flush === undefined ? {} : { flush }),
       ...(signal === undefined ? {} : { signal }),
       ...(createId === undefined ? {} : { createId }),
     })
+  }
+
+  /** Fewer tokens; or fewer bytes or images where those are over their mark, and the tokens have room for it. */
+  #shrinks(messages: readonly Message[], summary: Message, pending: readonly Message[]): boolean {
+    const [range, after] = [this.meter.measure(messages), this.meter.measure([summary])]
+    if (after.tokens < range.tokens) return true
+    const mark = shareOf(this.#budget(), this.#policy.highWater)
+    const usage = this.meter.usage(pending)
+    const isSmaller = measuresOver(usage, mark).some((measure) => after[measure] < range[measure])
+    return isSmaller && usage.tokens - range.tokens + after.tokens <= mark.tokens
   }
 
   #budget(): Budget {
@@ -248,4 +268,9 @@ class WaterMarkCompaction implements BasicCompaction {
     if (!isQuiet) this.#options.onOutcome?.(outcome)
     return outcome
   }
+}
+
+/** Which of the measures beside tokens pass their limits. */
+function measuresOver(size: Size, limits: Budget): readonly ('bytes' | 'images')[] {
+  return (['bytes', 'images'] as const).filter((measure) => size[measure] > (limits[measure] ?? Infinity))
 }

@@ -2,7 +2,7 @@ import type { PinnedEntry } from '@palimpsest/compact'
 
 /** Every code of this package. */
 export type CompactBasicErrorCode =
-  /** An option is missing or out of range. */
+  /** An option is missing or out of range, or the session does not know the compaction events. */
   | 'options/invalid'
   /** Compaction does not get the session below its budget. `largest` names what stands in the way. */
   | 'no-progress'

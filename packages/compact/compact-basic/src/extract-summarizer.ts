@@ -49,7 +49,9 @@ function firstLine(text: string): string {
 }
 
 function clip(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`
+  if (text.length <= length) return text
+  // Half a surrogate pair is no text.
+  return `${text.slice(0, Math.max(0, length - 1)).replace(/\p{Surrogate}$/u, '')}…`
 }
 
 /** The last ones that fit: what was asked last matters most. */

@@ -1,4 +1,10 @@
-import type { Budget, CompactionOutcome, EstimateOptions, Summarize } from '@palimpsest/compact'
+import {
+  type Budget,
+  type CompactionOutcome,
+  type EstimateOptions,
+  type Summarize,
+  compactionEvents,
+} from '@palimpsest/compact'
 import type { Session } from '@palimpsest/session'
 import { CompactBasicError } from './errors.ts'
 
@@ -14,7 +20,7 @@ export type BudgetOptions =
     }
 
 export type BasicCompactionOptions = BudgetOptions & {
-  /** Composed with `compactionEvents`. */
+  /** Its vocabulary is composed with `compactionEvents`. */
   readonly session: Session
   readonly summarize: Summarize
   /** Share of the budget above which an automatic compaction acts. Default 0.85. */
@@ -31,7 +37,7 @@ export type BasicCompactionOptions = BudgetOptions & {
   readonly estimate?: EstimateOptions
   /** Resolves when everything appended so far is durable. */
   readonly flush?: () => void | Promise<void>
-  /** Milliseconds that the summariser may take. Default 300,000. */
+  /** Milliseconds that the summariser may take, more than 0. Default 300,000. */
   readonly timeoutMs?: number
   /** Makes compaction ids. Random UUIDs unless given. */
   readonly createId?: () => string
@@ -66,6 +72,11 @@ export function policyOf(options: BasicCompactionOptions): Policy {
   for (const [name, count] of Object.entries({ keepRecentTokens, keepRecentTurns, summaryTokens })) {
     require(count === undefined || count >= 0, `${name} is ${String(count)}: expected 0 or more`)
   }
+  const { timeoutMs = Infinity, session } = options
+  require(timeoutMs > 0, `timeoutMs is ${timeoutMs}: expected more than 0 milliseconds`)
+  const unknown = [...compactionEvents].find(([type]) => !session.vocabulary.accepts(type))
+  const wayOut = 'create or restore it with coreEvents.extend(compactionEvents)'
+  require(unknown === undefined, `session ${session.id} does not know ${unknown?.[0] ?? ''}: ${wayOut}`)
   return { budget, highWater, lowWater, keepRecentTokens, keepRecentTurns, summaryTokens }
 }
 

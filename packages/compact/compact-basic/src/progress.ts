@@ -1,4 +1,4 @@
-/** An automatic compaction that takes less off than this share of the session did not help. */
+/** An automatic compaction that takes off less than this share of what was too much did not help. */
 const LEAST_SHARE = 0.05
 /** So many in a row that did not help are enough. */
 const ATTEMPTS = 2
@@ -23,9 +23,9 @@ export class Progress {
     this.#attempts = 0
   }
 
-  /** Takes down a compaction that ran: what it saved of how many tokens, and whether the session now is small enough. */
-  ran({ saved, of, isEnough }: { readonly saved: number; readonly of: number; readonly isEnough: boolean }): void {
-    if (isEnough && saved >= of * LEAST_SHARE) this.#attempts = 0
+  /** Takes down a compaction that ran: which share of what was too much it took off, and whether the session now is small enough. */
+  ran({ share, isEnough }: { readonly share: number; readonly isEnough: boolean }): void {
+    if (isEnough && share >= LEAST_SHARE) this.#attempts = 0
     else this.#attempts += 1
   }
 

@@ -37,8 +37,8 @@ export async function readAnswer(
       }
     }
   } finally {
-    // What the provider still sends is nobody's; a stream that broke cannot be cancelled.
-    await reader.cancel().catch(() => undefined)
+    // What the provider still sends is nobody's, nor is how long it takes to stop; a stream that broke cannot be cancelled.
+    void reader.cancel().catch(() => undefined)
   }
 }
 

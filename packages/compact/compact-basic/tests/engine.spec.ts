@@ -1,5 +1,5 @@
 import { CompactionError, type CompactionOutcome, type Summarize } from '@palimpsest/compact'
-import { type Session, sessionSeq } from '@palimpsest/session'
+import { Session, type SessionSeq, sessionSeq } from '@palimpsest/session'
 import { systemData, text, userData } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import {
@@ -40,6 +40,8 @@ describe('options', () => {
     ['keepRecentTokens', { keepRecentTokens: -1 }],
     ['contextWindow', { budget: undefined, contextWindow: 0 }],
     ['reserve', { budget: undefined, contextWindow: 100, reserve: 100 }],
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['compaction/start', { session: Session.create() }],
   ])('are refused by name: %s', (name, options) => {
     const making = (): unknown => engine(fresh(), options)
     expect(making).toThrow(CompactBasicError)
@@ -88,6 +90,62 @@ describe('an automatic compaction', () => {
     const byImages = engine(session, { budget: { tokens: 90_000, images: 8 }, summaryTokens: 90 })
     expect(await byImages.compactIfNeeded('threshold')).toMatchObject({ kind: 'compacted' })
     expect(byImages.meter.usage().images).toBe(4)
+  })
+
+  describe('of a session with many small images and little text', () => {
+    const attachment = { attachmentId: `sha256:${'0'.repeat(64)}`, mediaType: 'image/png', bytes: 30 }
+    const icons = (session: Session, count: number): void => {
+      for (let n = 0; n < count; n += 1) {
+        const icon = userData(`i-${session.length}`, [{ type: 'image', attachment }])
+        // No user says it, so it arms nothing.
+        const source = { kind: 'plugin', plugin: 'camera' }
+        add(session, 'user/message', { ...icon, source }, { surfaceOp: 'append' })
+      }
+    }
+    const options = {
+      budget: { tokens: 100_000, images: 20 },
+      estimate: { ...byLength, imageTokens: () => 85 },
+    } satisfies Partial<BasicCompactionOptions>
+
+    it('takes them off where they are too many, though they have fewer tokens than a summary is taken to cost', async () => {
+      const session = fresh()
+      icons(session, 21)
+      const compaction = engine(session, { ...options, summarize: () => ({ text: 'Twenty icons.' }) })
+      expect(await compaction.compactIfNeeded('threshold')).toMatchObject({ kind: 'compacted' })
+      expect(compaction.meter.usage().images).toBe(10)
+    })
+
+    it('takes a summary of more tokens than they have, as long as there is room for it, and no other', async () => {
+      const session = fresh()
+      icons(session, 21)
+      const summarize: Summarize = () => ({ text: 'x'.repeat(5000) })
+      expect(await engine(session, { ...options, summarize }).compactIfNeeded('threshold')).toMatchObject({
+        kind: 'compacted',
+      })
+      expect(
+        await engine(session, { ...options, summarize }).compactRegion(seqAt(session, 2), seqAt(session, 3)),
+      ).toMatchObject({ code: 'not-smaller' })
+      const tight = fresh()
+      icons(tight, 21)
+      const budget = { tokens: 4000, images: 20 }
+      expect(await engine(tight, { ...options, summarize, budget }).compactIfNeeded('threshold')).toMatchObject({
+        code: 'not-smaller',
+      })
+    })
+
+    it('helped when it took the images off, whatever share of the tokens they had', async () => {
+      const session = fresh()
+      say(session, 'x'.repeat(50_000))
+      reply(session, 'ok')
+      const summarize: Summarize = ({ messages }) => ({ text: 'x'.repeat(50_000 + messages.length) })
+      const compaction = engine(session, { ...options, summarize })
+      for (let round = 0; round < 4; round += 1) {
+        icons(session, 21 - compaction.meter.usage().images)
+        expect(await compaction.compactIfNeeded('threshold')).toMatchObject({ kind: 'compacted' })
+      }
+    })
+
+    const seqAt = (session: Session, position: number): SessionSeq => session.surface.nodes[position] as SessionSeq
   })
 
   it('is told to nobody while nothing is wanted, and else once', async () => {

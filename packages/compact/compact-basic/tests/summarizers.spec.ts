@@ -136,6 +136,25 @@ describe('an answer that is no summary', () => {
   )
 })
 
+it('an answer is read without waiting for a provider that does not stop when it is told to', async () => {
+  class Unstoppable extends ScriptedModel {
+    override async doStream(options: Parameters<ScriptedModel['doStream']>[0]): ReturnType<ScriptedModel['doStream']> {
+      const answered = await super.doStream(options)
+      const reader = answered.stream.getReader()
+      const stream: typeof answered.stream = new ReadableStream({
+        pull: async (controller) => {
+          const { done, value } = await reader.read()
+          if (!done) controller.enqueue(value)
+        },
+        cancel: () => new Promise<never>(() => undefined),
+      })
+      return { ...answered, stream }
+    }
+  }
+  const model = new Unstoppable(['They read the log.'])
+  expect(await run(talk(), modelSummarizer({ model, prefix: 'plain' }))).toMatchObject({ kind: 'compacted' })
+})
+
 describe('a summary without a model', () => {
   const summarize = (messages: readonly Message[], maxChars?: number): string => {
     const made = extractSummarizer(maxChars === undefined ? {} : { maxChars })({ messages } as never) as {
@@ -186,6 +205,13 @@ describe('a summary without a model', () => {
       }),
       runs(100),
     )
+  })
+
+  it('is cut between characters', () => {
+    for (const lead of ['', 'x']) {
+      const made = summarize([userData('u', [text(lead + '\u{1f9ff}'.repeat(300))])])
+      expect(made).not.toMatch(/\p{Surrogate}/u)
+    }
   })
 
   it('is never blank', () => {
