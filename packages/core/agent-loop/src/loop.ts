@@ -114,21 +114,20 @@ export class AgentLoop {
     await Promise.resolve()
     while (this.#queue.wakes) {
       this.#controller ??= new AbortController()
-      await this.#turnInLine(this.#controller.signal)
+      const { signal } = this.#controller
+      // Another loop may have kept the session while this one was closed.
+      const settle = await inLine(this.#parts.session, async () =>
+        this.#queue.wakes ? this.#turn(signal) : (): void => undefined,
+      )
       this.#controller = undefined
+      settle()
     }
     this.#controller = undefined
     this.#running = undefined
   }
 
-  async #turnInLine(signal: AbortSignal): Promise<void> {
-    await inLine(this.#parts.session, async () => {
-      // Another loop may have kept the session while this one was closed.
-      if (this.#queue.wakes) await this.#turn(signal)
-    })
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
+  /** Resolves with what tells the sender, who then finds the loop idle. */
+  async #turn(signal: AbortSignal): Promise<() => void> {
     const claimed = this.#queue.claimTurn()
     const sent = claimed.find((input) => input.waiter !== undefined)
     const pending = claimed.map(({ message }) => message)
@@ -139,11 +138,11 @@ export class AgentLoop {
         claimStep: () => this.#queue.claimStep().map(({ message }) => message),
         isSteered: () => this.#queue.steers,
       })
-      sent?.waiter?.resolve(result)
+      return () => sent?.waiter?.resolve(result)
     } catch (error) {
       // Who sent hears of it; nobody would miss the rest.
       this.#queue.putBack(pending.filter((message) => message !== sent?.message))
-      sent?.waiter?.reject(error)
+      return () => sent?.waiter?.reject(error)
     }
   }
 }
