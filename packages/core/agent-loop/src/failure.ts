@@ -2,6 +2,7 @@ import { APICallError } from '@ai-sdk/provider'
 import type { FailureKind, ModelAdapter } from './adapter.ts'
 import type { AgentLoopErrorCode } from './errors.ts'
 import type { TurnFailure } from './hooks.ts'
+import { redact } from './redact.ts'
 
 /** Longest message of an error that goes into the log, in UTF-16 units. */
 const MESSAGE_LIMIT = 2000
@@ -10,7 +11,7 @@ const MESSAGE_LIMIT = 2000
 export interface RequestFailure {
   readonly kind: FailureKind
   readonly error: unknown
-  /** What the log keeps: no headers and no bodies, which may hold secrets. */
+  /** What the log keeps: no headers and no bodies, which may hold secrets, and a message without what is private. */
   readonly failure: TurnFailure
 }
 
@@ -23,10 +24,19 @@ export class IncompleteAnswer extends Error {
 }
 
 export function requestFailure(error: unknown, stage: FailureStage, adapter: ModelAdapter): RequestFailure {
-  const kind = adapter.classifyError?.(error) ?? defaultKind(error, stage)
+  const kind = classify(error, adapter) ?? defaultKind(error, stage)
   const statusCode = APICallError.isInstance(error) ? error.statusCode : undefined
-  const failure = { code: codeOf(kind, error), message: messageOf(error), ...(statusCode && { statusCode }) }
+  const failure = { code: codeOf(kind, error), message: redact(messageOf(error)), ...(statusCode && { statusCode }) }
   return { kind, error, failure }
+}
+
+function classify(error: unknown, adapter: ModelAdapter): FailureKind | undefined {
+  try {
+    return adapter.classifyError?.(error)
+  } catch {
+    // What looks at errors of any shape may stumble: the request is answered for all the same.
+    return undefined
+  }
 }
 
 function defaultKind(error: unknown, stage: FailureStage): FailureKind {

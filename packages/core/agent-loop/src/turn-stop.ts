@@ -1,6 +1,7 @@
 import { type TurnEndReason, toJson } from '@palimpsest/session'
 import type { AgentLoopErrorCode } from './errors.ts'
 import type { TurnFailure } from './hooks.ts'
+import { redact } from './redact.ts'
 
 /** Unwinds a turn to its `turn/end`; every layer on the way closes what it opened. Never leaves the package. */
 export class TurnStop extends Error {
@@ -13,8 +14,9 @@ export class TurnStop extends Error {
   }
 }
 
+/** The message goes into the log: what is private in it is left out. */
 export function failTurn(code: AgentLoopErrorCode, message: string, cause?: unknown): TurnStop {
-  return stopOf({ code, message }, cause)
+  return stopOf({ code, message: redact(message) }, cause)
 }
 
 export function stopOf(failure: TurnFailure, cause?: unknown): TurnStop {
