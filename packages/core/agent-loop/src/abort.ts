@@ -31,11 +31,20 @@ export async function whileRunning<Value>(
   work: Value | PromiseLike<Value>,
   graceMs = 0,
 ): Promise<Value> {
+  const value = await untilAborted(signal, work, graceMs)
+  throwIfAborted(signal)
+  return value
+}
+
+/** As `whileRunning`, but what ends before the abort is noticed counts. */
+export async function untilAborted<Value>(
+  signal: AbortSignal,
+  work: Value | PromiseLike<Value>,
+  graceMs = 0,
+): Promise<Value> {
   const watch = watchAbort(signal, graceMs)
   try {
-    const value = await Promise.race([work, watch.expired])
-    throwIfAborted(signal)
-    return value
+    return await Promise.race([work, watch.expired])
   } catch (error) {
     throwIfAborted(signal)
     throw error

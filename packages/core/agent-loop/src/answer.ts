@@ -69,6 +69,11 @@ export class AnswerBuilder {
     return this.#finish
   }
 
+  /** Whether there are images to be settled. */
+  get hasImages(): boolean {
+    return this.#images.length > 0
+  }
+
   /** Throws `ErrorPart` at an error part. */
   take(part: StreamPart): void {
     switch (part.type) {

@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { EventOf, JsonObject, Message, MessageId, RequestHeader, SessionSeq, StepRef } from '@palimpsest/session'
-import { throwIfAborted, whileRunning } from './abort.ts'
+import { throwIfAborted, untilAborted, whileRunning } from './abort.ts'
 import type { AgentModel, ExportedPrompt } from './adapter.ts'
 import { AnswerBuilder, type BuiltAnswer, ErrorPart, type StreamPart } from './answer.ts'
 import { flushBarrier } from './barrier.ts'
@@ -8,8 +8,9 @@ import { type FailureStage, type RequestFailure, messageOf, requestFailure } fro
 import { keepImage } from './images.ts'
 import { logAsItStands } from './log-as-it-stands.ts'
 import type { LoopParts } from './loop-config.ts'
+import { redact } from './redact.ts'
 import { callOptions } from './request.ts'
-import { TurnStop, failTurn } from './turn-stop.ts'
+import { TurnStop, failTurn, stopOf } from './turn-stop.ts'
 import { toV3Prompt } from './v3-prompt.ts'
 
 export type AssistantEvent = EventOf<'assistant/message'>
@@ -48,18 +49,19 @@ export async function callModel(parts: LoopParts, call: ModelCall): Promise<Atte
     const { stream } = await whileRunning(signal, open(model, options))
     stage = 'answer'
     await readAnswer(stream, answer, signal)
-    await whileRunning(signal, settleImages(answer))
+    // The finish part makes an answer whole, whether the turn is aborted by now or not.
+    if (answer.hasImages) await whileRunning(signal, settleImages(answer))
     const built = answer.whole()
     return { message: record.message(built, false), finish: answer.finish?.unified ?? 'other' }
   } catch (error) {
     if (!(error instanceof TurnStop)) {
       const failed = requestFailure(error instanceof ErrorPart ? error.cause : error, stage, adapter)
-      record.attempt(answer, failed.failure)
+      record.attempt(answer?.prefix(), failed.failure)
       return { failed }
     }
     const prefix = answer?.prefix()
-    if (error.reason.kind === 'error') record.attempt(answer, error.reason.failure as JsonObject)
-    else if (prefix === undefined || prefix.content.length === 0) record.attempt(answer, undefined)
+    if (error.reason.kind === 'error') record.attempt(prefix, error.reason.failure as JsonObject)
+    else if (prefix === undefined || prefix.content.length === 0) record.attempt(prefix, undefined)
     else return { message: record.message(prefix, true), finish: 'aborted' }
     throw error
   }
@@ -101,7 +103,7 @@ async function readAnswer(
   try {
     for (;;) {
       throwIfAborted(signal)
-      const { done, value } = await whileRunning(signal, reader.read())
+      const { done, value } = await untilAborted(signal, reader.read())
       if (done) return
       answer.take(value)
       if (answer.finish !== undefined) return
@@ -124,6 +126,7 @@ class AnswerRecord {
   readonly #parts: LoopParts
   readonly #place: StepRef
   readonly #requestSeq: SessionSeq
+  #isWritten = false
 
   constructor(parts: LoopParts, place: StepRef, requestSeq: SessionSeq) {
     this.#parts = parts
@@ -131,7 +134,18 @@ class AnswerRecord {
     this.#requestSeq = requestSeq
   }
 
-  message({ content, stream, replayState, usage }: BuiltAnswer, isInterrupted: boolean): AssistantEvent {
+  /** Throws `TurnStop` `hook/failed` when a listener vetoes the message: then the request was an attempt. */
+  message(built: BuiltAnswer, isInterrupted: boolean): AssistantEvent {
+    try {
+      return this.#append(built, isInterrupted)
+    } catch (error) {
+      const failure = { code: 'hook/failed', message: redact(`the log did not take the answer: ${messageOf(error)}`) }
+      this.attempt(built, failure)
+      throw stopOf(failure, error)
+    }
+  }
+
+  #append({ content, stream, replayState, usage }: BuiltAnswer, isInterrupted: boolean): AssistantEvent {
     const { session, model, createId } = this.#parts
     const source = {
       kind: 'model' as const,
@@ -150,8 +164,10 @@ class AnswerRecord {
     return session.append('assistant/message', data, { surfaceOp: 'append' })
   }
 
-  attempt(answer: AnswerBuilder | undefined, failure: JsonObject | undefined): void {
-    const stream = answer?.prefix().stream ?? []
+  attempt(answer: BuiltAnswer | undefined, failure: JsonObject | undefined): void {
+    if (this.#isWritten) return
+    const stream = answer?.stream ?? []
+    this.#isWritten = true
     this.#parts.session.append('assistant/attempt', {
       ...this.#place,
       stream,

@@ -180,6 +180,47 @@ describe('stream parts', () => {
 })
 
 describe('ends', () => {
+  it('an answer whose finish part was read is whole, whenever the turn is aborted after that', async () => {
+    for (let ticks = 0; ticks < 16; ticks += 1) {
+      const one = rig({ tools: [echo], script: [{ parts: ['Said.', { call: 'echo' }], usage: { output: 2 } }] })
+      const abort = async (): Promise<void> => {
+        for (let at = 0; at < ticks; at += 1) await Promise.resolve()
+        one.loop.abort('late')
+      }
+      const inner = one.model.doStream.bind(one.model)
+      one.model.doStream = async (options) => {
+        const { stream, ...rest } = await inner(options)
+        const transform = new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
+          transform: (part, controller) => {
+            controller.enqueue(part)
+            if (part.type === 'finish') void abort()
+          },
+        })
+        return { ...rest, stream: stream.pipeThrough(transform) }
+      }
+      expect((await one.send('go')).reason).toEqual({ kind: 'aborted', cause: 'late' })
+      const { interrupted, usage: counted } = messageOf(one)
+      expect(interrupted === undefined).toBe(counted !== undefined)
+      expect(one.of('tool/result')).toHaveLength(1)
+    }
+  })
+
+  it('an answer that a listener of the session vetoes is an attempt, and no model is asked again', async () => {
+    for (const isAborted of [false, true]) {
+      const parts = ['Said.', ...(isAborted ? [{ run: () => one.loop.abort() }] : [])]
+      const one: Rig = rig({ script: () => ({ parts, ends: isAborted ? 'hang' : 'finish' }) })
+      one.session.on('internal/dispatch', ({ type }) => {
+        if (type === 'assistant/message') throw new Error('not today')
+      })
+      const { reason } = await one.send('go')
+      expect(reason).toMatchObject({ failure: { code: 'hook/failed', message: expect.stringContaining('not today') } })
+      expect(one.of('assistant/attempt').map(({ data }) => data.failure)).toEqual([
+        (reason as { readonly failure: unknown }).failure,
+      ])
+      expect(one.model.requests).toHaveLength(1)
+    }
+  })
+
   it('an empty answer completes the turn', async () => {
     const one = rig({ script: [{ parts: [] }, 'Hi.'] })
     expect((await one.send('hello')).reason).toEqual({ kind: 'completed' })
