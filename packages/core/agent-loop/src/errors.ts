@@ -2,7 +2,7 @@
 export type AgentLoopErrorCode =
   /** An option is missing or out of range. */
   | 'options/invalid'
-  /** Two tools have one name, or a tool's schema is no JSON Schema. */
+  /** Two tools have one name, a tool's schema is none of an object, or its `timeoutMs` is out of range. */
   | 'tools/invalid'
   /** The loop was closed. */
   | 'loop/closed'
@@ -14,7 +14,7 @@ export type AgentLoopErrorCode =
   | 'request/overflow'
   /** The provider refused the request, or went on failing. */
   | 'request/failed'
-  /** The answer ended before it was whole, or held nothing. */
+  /** The answer ended before it was whole. */
   | 'request/incomplete'
   /** What must be durable before the next effect could not be written. */
   | 'flush/failed'

@@ -4,7 +4,7 @@ import { AgentLoopError } from './errors.ts'
 import type { HookListeners } from './hook-listeners.ts'
 import type { LogView } from './log-view.ts'
 import type { AgentLoopOptions, RequestSettings, RetryOptions } from './options.ts'
-import { sleep } from './retry.ts'
+import { LONGEST_WAIT, sleep } from './retry.ts'
 import { type CompiledTool, compileTools } from './tool-set.ts'
 
 /** The options with every default filled in. */
@@ -53,14 +53,19 @@ export function resolveOptions(options: AgentLoopOptions): LoopConfig {
     maxParallelTools: atLeast('maxParallelTools', options.maxParallelTools ?? 4, 1),
     retry: {
       maxAttempts: atLeast('retry.maxAttempts', retry.maxAttempts ?? 4, 1),
-      initialDelayMs: atLeast('retry.initialDelayMs', retry.initialDelayMs ?? 1000, 0),
-      maxDelayMs: atLeast('retry.maxDelayMs', retry.maxDelayMs ?? 60_000, 0),
+      initialDelayMs: wait('retry.initialDelayMs', retry.initialDelayMs ?? 1000),
+      maxDelayMs: wait('retry.maxDelayMs', retry.maxDelayMs ?? 60_000),
     },
-    abortGraceMs: atLeast('abortGraceMs', options.abortGraceMs ?? 1000, 0),
+    abortGraceMs: wait('abortGraceMs', options.abortGraceMs ?? 1000),
     createId: options.createId ?? ((): string => globalThis.crypto.randomUUID()),
     now: options.now ?? Date.now,
     sleep: options.sleep ?? sleep,
   }
+}
+
+function wait(name: string, ms: number): number {
+  if (ms <= LONGEST_WAIT) return atLeast(name, ms, 0)
+  throw new AgentLoopError('options/invalid', `${name} is ${ms}: give at most ${LONGEST_WAIT}`)
 }
 
 function atLeast(name: string, value: number, least: number): number {

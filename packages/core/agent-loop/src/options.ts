@@ -8,7 +8,7 @@ export interface RequestSettings {
   /** Tokens of the answer. */
   readonly maxTokens?: number
   readonly stop?: readonly string[]
-  /** `minimal`, `low`, `medium`, `high` and what else the provider knows. */
+  /** `minimal`, `low`, `medium`, `high` and what else the provider knows. For models of the V4 interface; V3 takes it in `providerOptions`. */
   readonly reasoningEffort?: string
   readonly toolChoice?: 'auto' | 'none' | 'required' | { readonly tool: string }
   /** By provider: sent as they are. */

@@ -8,7 +8,7 @@ interface RunningBody {
   /** Resolves when the body is out of time; never without a limit. */
   readonly timedOut: Promise<ToolOutcome>
   /** Takes the clock away. */
-  stop(): void
+  readonly stopClock: () => void
 }
 
 /** Starts the body of a call. */
@@ -37,7 +37,7 @@ export function startBody(slot: ToolSlot, turnSignal: AbortSignal): RunningBody 
       timeout.abort(new DOMException(`no result within ${timeoutMs} ms`, 'TimeoutError'))
     }, timeoutMs)
   })
-  return { outcome: run(), timedOut, stop: () => clearTimeout(timer) }
+  return { outcome: run(), timedOut, stopClock: () => clearTimeout(timer) }
 }
 
 /** Whether a body ended because of the signal: it threw the reason, or what aborted work throws. */

@@ -33,6 +33,8 @@ class ToolRunner {
   #answered = 0
   /** Why no more calls are started. */
   #stop: TurnStop | undefined
+  /** Of the bodies that run. */
+  readonly #clocks = new Set<() => void>()
   /** Listeners of `tools/result` run one after another. */
   #reviews: Promise<unknown> = Promise.resolve()
 
@@ -55,7 +57,11 @@ class ToolRunner {
     } catch (error) {
       this.#stopFor(error)
     }
-    if (this.#signal.aborted) this.#stop ??= abortStop(this.#signal)
+    if (this.#signal.aborted) {
+      this.#stop ??= abortStop(this.#signal)
+      // Bodies that are left behind were told to stop already; their clocks would keep the process up.
+      for (const stopClock of this.#clocks) stopClock()
+    }
     for (const slot of this.#slots) slot.outcome ??= this.#closing(slot)
     this.#answerReady()
     if (this.#stop !== undefined) throw this.#stop
@@ -133,10 +139,13 @@ class ToolRunner {
     const timedOut = body.timedOut.then((outcome) => this.#expire(slot, outcome))
     // An append that a listener vetoes must not become an unhandled rejection once the race is over.
     closed.catch((error: unknown) => this.#stopFor(error))
+    const { stopClock } = body
+    this.#clocks.add(stopClock)
     try {
       await Promise.race([closed, timedOut])
     } finally {
-      body.stop()
+      stopClock()
+      this.#clocks.delete(stopClock)
     }
   }
 
@@ -158,7 +167,7 @@ class ToolRunner {
     slot.isRunning = false
     if (slot.outcome !== undefined) return slot.recordLate(outcome)
     slot.outcome = outcome
-    if (this.#slots[this.#answered] !== slot) slot.recordWaiting(outcome)
+    if (this.#slots[this.#answered] !== slot) slot.outcome = slot.recordWaiting(outcome)
     this.#answerReady()
   }
 

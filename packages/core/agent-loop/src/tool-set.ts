@@ -2,6 +2,8 @@ import { type JsonObject, toJson } from '@palimpsest/session'
 import { z } from 'zod'
 import { AgentLoopError } from './errors.ts'
 import { messageOf } from './failure.ts'
+import { jsonSchemaValidator } from './json-schema.ts'
+import { LONGEST_WAIT } from './retry.ts'
 import type { AgentTool } from './tools.ts'
 
 /** The parsed input of a call, or why the schema did not take it. */
@@ -14,7 +16,10 @@ export interface CompiledTool {
   parse(text: string): Promise<ParsedArguments>
 }
 
-/** The tools by name. Throws `AgentLoopError` `tools/invalid` for two of one name and for a schema that is none. */
+/**
+ * The tools by name. Throws `AgentLoopError` `tools/invalid` for two of one name, for a schema that is none, and for a
+ * limit that is no time.
+ */
 export function compileTools(tools: readonly AgentTool[]): ReadonlyMap<string, CompiledTool> {
   const compiled = new Map<string, CompiledTool>()
   for (const tool of tools) {
@@ -28,21 +33,25 @@ export function compileTools(tools: readonly AgentTool[]): ReadonlyMap<string, C
 }
 
 function compile(tool: AgentTool): CompiledTool {
-  const { name, description, inputSchema } = tool
-  const validator = isZod(inputSchema) ? inputSchema : attempt(name, () => z.fromJSONSchema(inputSchema))
+  const { name, description, inputSchema, timeoutMs = 0 } = tool
+  if (!(timeoutMs >= 0 && timeoutMs <= LONGEST_WAIT)) {
+    throw new AgentLoopError('tools/invalid', `timeoutMs of tool ${name} is ${timeoutMs}: give 0 to ${LONGEST_WAIT}`)
+  }
   const written = isZod(inputSchema) ? attempt(name, () => writtenSchema(inputSchema)) : inputSchema
   const schema = attempt(name, () => toJson(written) as JsonObject)
   const type = schema['type'] ?? 'object'
   if (type !== 'object') {
     throw new AgentLoopError('tools/invalid', `the input schema of tool ${name} is not one of an object`)
   }
+  const sent = { ...schema, type }
+  const validator = isZod(inputSchema) ? inputSchema : attempt(name, () => jsonSchemaValidator(sent))
   return {
     tool,
     definition: {
       type: 'function',
       name,
       ...(description === undefined ? {} : { description }),
-      inputSchema: { ...schema, type },
+      inputSchema: sent,
     },
     parse: async (text) => {
       const json = parseJson(text)

@@ -39,16 +39,17 @@ export class ToolSlot {
     this.recorded = this.#parts.session.append('tool/call', { ...this.place, callId, name, arguments: text }).seq
   }
 
-  /** A finished result that waits for an earlier call: a crash must not lose it. */
-  recordWaiting(outcome: ToolOutcome): void {
-    const { error, meta } = outcome
-    const data = {
-      ...lateData(this.place, this.call.callId, outcome),
-      final: true as const,
-      ...(error && { error }),
-      ...(meta === undefined ? {} : { meta }),
+  /** A finished result that waits for an earlier call: a crash must not lose it. Returns it as the log takes it. */
+  recordWaiting(outcome: ToolOutcome): ToolOutcome {
+    try {
+      this.#appendWaiting(outcome)
+      return outcome
+    } catch (error) {
+      if (!(error instanceof SessionAcceptanceError)) throw error
+      const failed = failedOutcome(error)
+      this.#appendWaiting(failed)
+      return failed
     }
-    this.#parts.session.append('tool/progress', data)
   }
 
   recordProgress(content: Parameters<ToolContext['progress']>[0]): void {
@@ -74,6 +75,17 @@ export class ToolSlot {
       if (!(error instanceof SessionAcceptanceError)) throw error
       session.append('tool/late-result', lateData(this.place, this.call.callId, failedOutcome(error)))
     }
+  }
+
+  #appendWaiting(outcome: ToolOutcome): void {
+    const { error, meta } = outcome
+    const data = {
+      ...lateData(this.place, this.call.callId, outcome),
+      final: true as const,
+      ...(error && { error }),
+      ...(meta === undefined ? {} : { meta }),
+    }
+    this.#parts.session.append('tool/progress', data)
   }
 
   #appendResult({ content, isError, error, meta }: ToolOutcome): EventOf<'tool/result'> {

@@ -18,7 +18,10 @@ export type ToolOutput =
   | { readonly content: readonly ResultContentBlock[]; readonly isError?: boolean; readonly meta?: Json }
   | Json
 
-/** One tool. Give the input's shape as a zod schema or as a JSON Schema of an object. */
+/**
+ * One tool. Give the input's shape as a zod schema or as a JSON Schema of an object. A JSON Schema goes to the model as it
+ * is; `if`, `not`, `unevaluated…`, `dependent…` and references out of the schema are for the tool itself to check.
+ */
 export interface AgentTool<Input = unknown> {
   readonly name: string
   readonly description?: string

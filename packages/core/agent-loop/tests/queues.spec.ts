@@ -113,10 +113,10 @@ describe('queues', () => {
     expect(await one.send('go')).toMatchObject({ steps: 2, reason: { failure: { code: 'loop/max-steps' } } })
   })
 
-  it('options out of range are refused', () => {
+  it.each([{ maxSteps: 0 }, { abortGraceMs: 2 ** 31 }, { retry: { maxDelayMs: -1 } }])('%o is refused', (options) => {
     const make = (): AgentLoop =>
-      new AgentLoop({ session: Session.create(), model: rig().model, adapter: new TestAdapter(), maxSteps: 0 })
-    expect(make).toThrow('maxSteps')
+      new AgentLoop({ session: Session.create(), model: rig().model, adapter: new TestAdapter(), ...options })
+    expect(make).toThrow(expect.objectContaining({ code: 'options/invalid' }) as Error)
   })
 })
 

@@ -1,5 +1,5 @@
-import { Session, TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN } from '@palimpsest/session'
-import { describe, expect, it } from 'vitest'
+import { type JsonObject, Session, TOOL_NOT_STARTED, TOOL_OUTCOME_UNKNOWN } from '@palimpsest/session'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { AgentLoop, AgentLoopError, type AgentTool, defineTool } from '../src/index.ts'
 import { type Rig, TestAdapter, rig } from './harness.ts'
@@ -178,6 +178,61 @@ describe('calls', () => {
     expect(textsOf(one)[0]).toContain('too far')
   })
 
+  it('a result that the log refuses is an error result too when it has to wait for its place', async () => {
+    const { tool, release } = held('hold')
+    const odd = defineTool({
+      name: 'odd',
+      inputSchema: z.object({}),
+      execute: () => ({ content: [{ type: 'image' }] }),
+    })
+    const one = rig({ tools: [tool, odd], script: [{ parts: [call('hold', 'a'), { call: 'odd' }] }, 'Done.'] })
+    const turn = one.send('go')
+    await until(() => one.of('tool/progress').length === 1)
+    release('a')
+    expect((await turn).reason).toEqual({ kind: 'completed' })
+    expect(codes(one)).toEqual([undefined, 'TOOL_FAILED'])
+  })
+
+  it('a JSON Schema is one of an object, and what zod cannot check of it is left to the tool', async () => {
+    const ran: unknown[] = []
+    const tool = (name: string, inputSchema: JsonObject): AgentTool => ({
+      name,
+      inputSchema,
+      execute: (input) => String(ran.push(input)),
+    })
+    const a = { type: 'string' }
+    const schemas: Record<string, JsonObject> = {
+      bare: {},
+      defs: { type: 'object', properties: { a: { $ref: '#/definitions/A' } }, definitions: { A: a } },
+      if: { type: 'object', properties: { a, if: a }, required: ['a'], if: { required: ['if'] }, else: { not: {} } },
+      not: {
+        type: 'object',
+        properties: { a, deep: { items: { not: { type: 'string' } } } },
+        not: { required: ['b'] },
+      },
+      old: { type: 'object', properties: { a }, dependentRequired: { a: ['b'] }, unevaluatedProperties: false },
+      far: { type: 'object', properties: { a, b: { $ref: 'https://schemas.example/b.json' } } },
+      self: { type: 'object', properties: { a, kids: { items: { $ref: '#' } } }, not: { enum: [{ not: 1 }] } },
+    }
+    const names = Object.keys(schemas)
+    const one = rig({
+      tools: names.map((name) => tool(name, schemas[name] ?? {})),
+      script: [
+        { parts: names.map((name) => ({ call: name, input: { a: 'x' } })) },
+        { parts: names.map((name) => ({ call: name, input: name === 'bare' ? [] : { a: 1 } })) },
+        'Done.',
+      ],
+    })
+    await one.send('go')
+    expect(ran).toEqual(names.map(() => ({ a: 'x' })))
+    const expected = names.map(() => 'INVALID_ARGUMENTS')
+    expect(codes(one).slice(names.length)).toEqual(expected)
+    const [header] = one.of('request/header')
+    expect(header?.data.header.tools?.map((definition) => definition['inputSchema'])).toEqual(
+      names.map((name) => ({ type: 'object', ...schemas[name] })),
+    )
+  })
+
   it('hooks may answer a call without its tool, and replace an outcome', async () => {
     const one = rig({
       tools: [
@@ -205,6 +260,7 @@ describe('calls', () => {
     expect(make({ ...tool, inputSchema: { type: 'strange' } })).toThrow(
       expect.objectContaining({ code: 'tools/invalid' }) as Error,
     )
+    expect(make({ ...tool, timeoutMs: 2 ** 31 })).toThrow('timeoutMs')
     expect(make({ ...tool, inputSchema: z.string() })).toThrow(
       expect.objectContaining({ code: 'tools/invalid' }) as Error,
     )
@@ -240,6 +296,22 @@ describe('abort and time', () => {
         { type: 'text', text: 'it worked after all' },
       ],
     })
+  })
+
+  it('a body that an abort leaves behind leaves no clock behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const { tool, started } = held('hold', 1000)
+      const one = rig({ tools: [tool], script: [{ parts: [call('hold', 'a')] }] })
+      const turn = one.send('go')
+      await until(() => started.length === 1)
+      expect(vi.getTimerCount()).toBe(1)
+      one.loop.abort()
+      await turn
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('a body that stops for the signal within the grace is TOOL_ABORTED; one that finishes keeps its result', async () => {
