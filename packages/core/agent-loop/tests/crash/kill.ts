@@ -68,7 +68,7 @@ export async function killAndResume(
   const resumed = await goOn(place)
   const bytes = logBytes(place.root)
   await repairedOnce(place, await readOpen(place.root))
-  expect(logBytes(place.root)).toEqual(bytes)
+  expect(logBytes(place.root) === bytes).toBe(true)
   return { ...resumed, closers }
 }
 
@@ -107,17 +107,16 @@ function callsOf(events: readonly SessionEvent[]): string[] {
 /** Opens for writing: the closers are appended once, and then every open finds the same bytes. */
 async function repairedOnce({ root }: Place, before: OpenedSession): Promise<number> {
   if (before.events.length === 0) return 0
-  const found: Buffer[] = []
+  const found = new Set<string>()
   for (let opens = 0; opens < 3; opens += 1) {
     const handle = await jsonlPersistence({ root }).open(id, 'write')
-    const { closers } = handle.stored.recovered
-    expect(closers).toHaveLength(opens === 0 ? before.pendingClosers.length : 0)
-    expect(handle.stored.events).toEqual([...before.events, ...before.pendingClosers])
+    const { events, recovered } = handle.stored
+    expect(recovered.closers).toHaveLength(opens === 0 ? before.pendingClosers.length : 0)
+    if (opens === 0) expect(events).toEqual([...before.events, ...before.pendingClosers])
     await handle.close()
-    found.push(logBytes(root))
+    found.add(logBytes(root))
   }
-  expect(found[1]).toEqual(found[0])
-  expect(found[2]).toEqual(found[0])
+  expect(found.size).toBe(1)
   return before.pendingClosers.length
 }
 
@@ -217,9 +216,9 @@ async function readOpen(root: string): Promise<OpenedSession> {
   return handle.stored
 }
 
-/** Bytes of the only log below a root. */
-function logBytes(root: string): Buffer {
+/** Bytes of the only log below a root, each a character. */
+function logBytes(root: string): string {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
   const log = names.find((name) => name.endsWith('session.v3.jsonl'))
-  return readFileSync(join(root, log ?? ''))
+  return readFileSync(join(root, log ?? ''), 'latin1')
 }
