@@ -6,6 +6,8 @@ export interface Bracket {
   readonly compactionId: string
   readonly startSeq: SessionSeq
   readonly replacementSeq: SessionSeq
+  /** What the replacement stands for, in surface order. */
+  readonly shadowedSeqs: readonly SessionSeq[]
   /** Start, summary, replacement, and the end where there is one: a crash may have come first. */
   readonly seqs: ReadonlySet<SessionSeq>
 }
@@ -33,6 +35,8 @@ export function findBracket(session: Session, compaction: string | number): Brac
     compactionId,
     startSeq: start.seq,
     replacementSeq: replacement.seq,
+    // A replacement cites what it shadows, and `runCompaction` nothing else.
+    shadowedSeqs: replacement.sourceEventSeqs ?? [],
     seqs: new Set([...ofBracket.map(({ seq }) => seq), replacement.seq]),
   }
 }

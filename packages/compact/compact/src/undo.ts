@@ -13,6 +13,7 @@ import { type Bracket, findBracket } from './bracket.ts'
 import { CompactionError } from './errors.ts'
 import { type SeqMap, isUnderstood, remapReferences, requireNoReferences } from './references.ts'
 import { requireVocabulary } from './events.ts'
+import type { RangeEnds } from './span.ts'
 
 export interface UndoOptions {
   /** Id of the child; a random UUID unless given. */
@@ -51,7 +52,7 @@ export function undoCompaction(
     if (bracket.seqs.has(event.seq)) continue
     const seq = events.length as SessionSeq
     if (!isUnderstood(event.type, parent.vocabulary)) requireNoReferences(event)
-    const moved = remapReferences(event, mapFor(event, parent, bracket, seqs))
+    const moved = remapReferences(planBehind(event, bracket), mapFor(event, parent, bracket, seqs))
     seqs.set(event.seq, seq)
     events.push(copyOf(moved, seq, parent, events))
   }
@@ -60,6 +61,21 @@ export function undoCompaction(
     { header: childHeader(parent, id, now()), events, inheritedEventCount: cut },
     { vocabulary: parent.vocabulary, unknown: 'keep', now },
   )
+}
+
+/**
+ * What a later compaction planned, with the entries behind the summary in its place. Where it came to a replacement, that
+ * covers the summary and hinders the undo; where it failed, nothing does. SPEC 7.1.
+ */
+function planBehind(event: SessionEvent, { replacementSeq, shadowedSeqs }: Bracket): SessionEvent {
+  if (event.type !== 'compaction/start' && event.type !== 'compaction/summary') return event
+  const first = (seq: SessionSeq): SessionSeq => (seq === replacementSeq ? shadowedSeqs[0] : undefined) ?? seq
+  const last = (seq: SessionSeq): SessionSeq => (seq === replacementSeq ? shadowedSeqs.at(-1) : undefined) ?? seq
+  const behind = ({ startSeq, endSeq }: RangeEnds): RangeEnds => ({ startSeq: first(startSeq), endSeq: last(endSeq) })
+  if (event.type === 'compaction/start') return { ...event, data: { ...event.data, ...behind(event.data) } }
+  const shadowed = event.data.shadowedSeqs.flatMap((seq) => (seq === replacementSeq ? shadowedSeqs : [seq]))
+  const shadowedRange = { ...event.data.shadowedRange, ...behind(event.data.shadowedRange) }
+  return { ...event, data: { ...event.data, shadowedRange, shadowedSeqs: shadowed } }
 }
 
 /** How the references of one event of the parent move. `moved` holds the copies so far. */

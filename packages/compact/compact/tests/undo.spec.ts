@@ -199,6 +199,28 @@ describe('the references of a copy', () => {
     expect(points).toEqual([6, 7, 7, 7, 7])
   })
 
+  it('of a later compaction that failed name what its plan stood for without the summary', async () => {
+    const parent = talk()
+    const replacement = await compact(parent, 1, 5)
+    const blank = { ...bare, createId: () => 'c2' }
+    await runCompaction(parent, range(replacement, 6), () => ({ text: '' }), blank)
+    await runCompaction(parent, range(replacement, replacement), () => ({ text: '' }), {
+      ...blank,
+      createId: () => 'c3',
+    })
+    const stop = parent.on('internal/dispatch', ({ type }) => {
+      if (type === 'user/message') throw new Error('no room')
+    })
+    await runCompaction(parent, range(replacement, 6), () => ({ text: '-' }), { ...blank, createId: () => 'c4' })
+    stop()
+    const child = undo(parent)
+    expect(nodesOf(child)).toEqual([0, 1, 2, 3, 4, 5, 6])
+    const starts = child.events.filter(({ type }) => type === 'compaction/start').map(({ data }) => data)
+    expect(starts).toMatchObject([range(1, 6), range(1, 5), range(1, 6)])
+    const summary = child.events.find(({ type }) => type === 'compaction/summary')?.data
+    expect(summary).toMatchObject({ shadowedRange: range(1, 6), shadowedSeqs: [1, 2, 3, 4, 5, 6] })
+  })
+
   it('that name nothing stay as they are', async () => {
     const parent = talk()
     await compact(parent, 1, 5)
@@ -318,7 +340,7 @@ describe('undoCompaction refuses', () => {
     const replacement = await compact(parent, 1, 5)
     await compact(parent, replacement, 6, 'c2')
     expect(refusal(() => undo(parent))).toMatch(
-      /^undo\/cited: event 11 \(compaction\/start\) names event 9 of compaction c1/,
+      /^undo\/cited: event 13 \(user\/message\) names event 9 of compaction c1/,
     )
   })
 
