@@ -15,12 +15,15 @@ export async function settleHeader(
   place: Pick<RequestContext, 'turn' | 'step' | 'attempt' | 'signal'>,
 ): Promise<RequestHeader> {
   const { session, model, hooks, log, contextWindow } = parts
-  const own = buildHeader({
-    model,
-    settings: parts.settings,
-    instructions: headOf(session) === undefined ? parts.system : '',
-    tools: [...parts.tools.values()].map(({ definition }) => definition),
-  })
+  // A copy: a listener that writes into it changes this request and nothing of the loop's.
+  const own = structuredClone(
+    buildHeader({
+      model,
+      settings: parts.settings,
+      instructions: headOf(session) === undefined ? parts.system : '',
+      tools: [...parts.tools.values()].map(({ definition }) => definition),
+    }),
+  )
   const context = { ...place, session, header: own, messages: session.deriveMessages() }
   const header = (await hooks.first('agent/request', context)) ?? own
   requireModel(parts, header)

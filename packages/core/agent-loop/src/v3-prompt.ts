@@ -15,9 +15,12 @@ type AssistantPart = Extract<LanguageModelV3Message, { role: 'assistant' }>['con
 type ResultPart = Extract<AssistantPart, { type: 'tool-result' }>
 type ResultItem = Extract<LanguageModelV3ToolResultOutput, { type: 'content' }>['value'][number]
 
-/** A prompt for models of the older interface, which has no custom parts and writes files another way. */
+/**
+ * A prompt for models of the older interface, which has no custom parts and writes files another way. Throws `TypeError`
+ * for a file by provider reference.
+ */
 export function toV3Prompt(prompt: LanguageModelV4Prompt): LanguageModelV3Prompt {
-  return prompt.map(message)
+  return prompt.map(message).filter(({ content }) => content.length > 0)
 }
 
 function message(from: LanguageModelV4Message): LanguageModelV3Message {
@@ -41,7 +44,12 @@ function message(from: LanguageModelV4Message): LanguageModelV3Message {
 }
 
 function filePart(part: LanguageModelV4FilePart): LanguageModelV3FilePart {
-  return { ...part, data: fileData(part.data) }
+  return { ...part, mediaType: fullType(part.mediaType), data: fileData(part.data) }
+}
+
+/** The older interface has no type without a subtype. */
+function fullType(mediaType: string): string {
+  return mediaType.includes('/') ? mediaType : `${mediaType}/*`
 }
 
 function fileData(data: FileData): LanguageModelV3FilePart['data'] {
@@ -61,9 +69,13 @@ function output(from: LanguageModelV4ToolResultOutput): LanguageModelV3ToolResul
     ...from,
     value: from.value.map((item): ResultItem => {
       if (item.type !== 'file') return item
-      const { mediaType, data } = item
-      if (data.type === 'url') return { type: 'file-url', url: String(data.url) }
-      return { type: mediaType.startsWith('image/') ? 'image-data' : 'file-data', mediaType, data: base64(data) }
+      const { data, filename, providerOptions } = item
+      const mediaType = fullType(item.mediaType)
+      const isImage = mediaType.startsWith('image/')
+      const rest = providerOptions && { providerOptions }
+      if (data.type === 'url') return { type: isImage ? 'image-url' : 'file-url', url: String(data.url), ...rest }
+      if (isImage) return { type: 'image-data', mediaType, data: base64(data), ...rest }
+      return { type: 'file-data', mediaType, data: base64(data), ...(filename && { filename }), ...rest }
     }),
   }
 }

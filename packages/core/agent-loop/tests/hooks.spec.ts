@@ -86,6 +86,18 @@ describe('hooks', () => {
     expect(one.of('user/message')).toHaveLength(2)
   })
 
+  it('a hook that writes into the header changes one request and nothing of the loop', async () => {
+    const one = rig({ tools: [echo], script: ['One.', 'Two.'] })
+    const off = one.loop.on('agent/request', ({ header }) => {
+      Object.assign(header.tools?.[0] ?? {}, { description: 'of this request' })
+    })
+    await one.send('a')
+    off()
+    await one.send('b')
+    const descriptions = one.of('request/header').map(({ data }) => data.header.tools?.[0]?.['description'])
+    expect(descriptions).toEqual(['of this request', undefined])
+  })
+
   it('a hook that never ends is left behind by an abort', async () => {
     const one = rig({ script: ['One.'] })
     const off = one.loop.on('agent/pre-step', () => new Promise(() => one.loop.abort('tired')))
