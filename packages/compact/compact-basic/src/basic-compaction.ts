@@ -137,10 +137,7 @@ class WaterMarkCompaction implements BasicCompaction {
     const usage = this.meter.usage(pending)
     if (trigger === 'overflow') this.#ceiling.learn(usage.tokens, this.#watch.config)
     const budget = this.#budget()
-    const marks = this.#planOptions(trigger, budget, pending)
-    // What is recent is kept by its tokens: where they are not the matter, it may not be in the way.
-    const isOfTokens = isWithin({ ...usage, tokens: 0 }, marks.budget)
-    const options = { ...marks, force: trigger === 'overflow' || !isOfTokens }
+    const options = this.#planOptions(trigger, budget, pending)
     if (trigger === 'threshold' && isWithin(usage, options.budget)) {
       return {
         kind: 'none',
@@ -227,13 +224,15 @@ class WaterMarkCompaction implements BasicCompaction {
     pending: readonly Message[],
   ): PlanOptions & { readonly summaryTokens: number } {
     const { highWater, lowWater, keepRecentTurns } = this.#policy
-    const target = shareOf(budget, lowWater)
+    const [mark, target] = [shareOf(budget, highWater), shareOf(budget, lowWater)]
+    // What is recent is kept by its tokens: where they are not the matter, it may not be in the way.
+    const isOfTokens = measuresOver(this.meter.usage(pending), mark).length === 0
     return {
-      budget: shareOf(budget, highWater),
+      budget: mark,
       keepRecentTokens: this.#policy.keepRecentTokens ?? Math.min(20_000, Math.floor(target.tokens / 2)),
       keepRecentTurns,
       summaryTokens: this.#policy.summaryTokens ?? Math.min(2000, Math.floor(budget.tokens / 20)),
-      force: trigger !== 'threshold',
+      force: trigger !== 'threshold' || !isOfTokens,
       pending,
       ...(trigger === 'manual' ? {} : { target }),
     }

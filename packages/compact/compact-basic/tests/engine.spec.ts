@@ -81,7 +81,11 @@ describe('an automatic compaction', () => {
 
   it('acts on bytes and on images alone, though all that is there would count as recent by its tokens', async () => {
     const byBytes = engine(turns(7), { budget: { tokens: 90_000, bytes: 2000 }, summaryTokens: 90 })
-    expect(await byBytes.compactIfNeeded('threshold')).toMatchObject({ kind: 'compacted' })
+    const { plan } = byBytes.preview('threshold')
+    expect(await byBytes.compactIfNeeded('threshold')).toMatchObject({
+      kind: 'compacted',
+      shadowedSeqs: plan.kind === 'range' ? plan.range.seqs : [],
+    })
     expect(byBytes.meter.usage().bytes).toBeLessThanOrEqual(1700)
     const session = turns(3)
     const attachment = { attachmentId: `sha256:${'0'.repeat(64)}`, mediaType: 'image/png', bytes: 30 }
