@@ -5,53 +5,11 @@ import { resultPruning } from '@palimpsest/tool-result-pruner'
 import { type FilePort, workspaceContext } from '@palimpsest/workspace-context'
 import type { AgentLoop } from '../../src/index.ts'
 import { Dice, anyReply, anySummary, anyTrouble, asksForSummary } from './scripts.ts'
-import { type WireTarget, allTargets } from './targets.ts'
+import { type Tally, addTally, emptyTally } from './tally.ts'
+import { type WireTarget, allTargets, fields } from './targets.ts'
 import { WireSession } from './wire-session.ts'
 
-/** What one conversation did. */
-export interface Tally {
-  conversations: number
-  requests: number
-  compactions: number
-  overflows: number
-  prunings: number
-  aborts: number
-  kills: number
-  forks: number
-  resumes: number
-  undos: number
-  switches: number
-  bodies: number
-  late: number
-  /** Blocks of reasoning that went back. */
-  reasoning: number
-  /** What a server refused though no script had told it to. */
-  refusals: number
-}
-
-export function emptyTally(): Tally {
-  return {
-    conversations: 0,
-    requests: 0,
-    compactions: 0,
-    overflows: 0,
-    prunings: 0,
-    aborts: 0,
-    kills: 0,
-    forks: 0,
-    resumes: 0,
-    undos: 0,
-    switches: 0,
-    bodies: 0,
-    late: 0,
-    reasoning: 0,
-    refusals: 0,
-  }
-}
-
-export function addTally(sum: Tally, one: Tally): void {
-  for (const name of Object.keys(one) as (keyof Tally)[]) sum[name] += one[name]
-}
+const quiet = ['on', 'on', 'on', 'on', 'on'] as const
 
 const prompts = [
   'Go on.',
@@ -85,6 +43,10 @@ class Conversation {
   #calls = 0
   #troubles = 0
   #system = 'You read files.'
+  /** Without what asks for thinking. */
+  #isPlain = false
+  /** An abort is on its way: a server may fall silent. */
+  #mayHang = false
   #compaction: ReturnType<typeof basicCompaction> | undefined
 
   constructor(root: string, target: WireTarget, seed: number) {
@@ -94,7 +56,7 @@ class Conversation {
     this.#dice = new Dice(seededRandom(seed))
     this.#script = new Dice(seededRandom(seed + 0x5eed))
     this.#one = new WireSession(root, `${target.name} ${seed}`)
-    this.#window = this.#dice.chance(0.6) ? 700 + this.#dice.below(2300) : undefined
+    this.#window = this.#dice.chance(0.6) ? 650 + this.#dice.below(1500) : undefined
     if (this.#dice.chance(0.3)) this.#files.set('/w/AGENTS.md', 'Be brief.')
   }
 
@@ -121,6 +83,7 @@ class Conversation {
       requests: one.servers.reduce((sum, { requests }) => sum + requests.length, 0),
       overflows: refused.length - wrong.length,
       bodies: one.ledger.runs,
+      late: one.session.events.filter(({ type }) => type === 'tool/late-result').length,
       reasoning: sent.reduce((sum, { target, body }) => sum + target.reasoning(body).length, 0),
       refusals: wrong.length,
     })
@@ -146,6 +109,7 @@ class Conversation {
     const dice = this.#dice
     const loop = await one.open(this.#target, {
       system: this.#system,
+      ...(this.#isPlain ? { settings: { maxTokens: 3000 } } : {}),
       maxParallelTools: dice.one([1, 2, 4]),
       maxSteps: 12,
     })
@@ -169,7 +133,7 @@ class Conversation {
   #compact(loop: AgentLoop): ReturnType<typeof basicCompaction> {
     const one = this.#one
     const dice = this.#dice
-    const window = this.#window ?? 3000
+    const window = this.#window ?? 2000
     // Either the policy knows the window, or the provider has to say it.
     const tokens = dice.chance(0.5) ? Math.floor(window * 0.9) : 1_000_000
     const model = one.recorder.sideModel(this.#target, one.server(this.#target).baseURL)
@@ -211,6 +175,11 @@ class Conversation {
     const dice = this.#script
     if (asksForSummary(request)) return anySummary(dice)
     const reply = anyReply(dice, target, request, this.#calls > 0 && dice.chance(0.75))
+    if (this.#mayHang && dice.chance(0.3)) {
+      this.#mayHang = false
+      setImmediate(() => setImmediate(() => this.#one.loop.abort('silence')))
+      return { ...reply, break: { how: 'hang', after: dice.one([0, 1, 3, 8]) } }
+    }
     if (this.#troubles > 0 && dice.chance(0.3)) {
       this.#troubles -= 1
       return anyTrouble(dice, reply)
@@ -220,16 +189,26 @@ class Conversation {
   }
 
   async #turn(): Promise<void> {
-    const { loop, session } = this.#one
+    const { loop } = this.#one
     const dice = this.#dice
     this.#calls = dice.below(5)
-    this.#troubles = dice.one([0, 1, 2, 4])
+    this.#troubles = dice.one([0, 1, 2, 3])
     const disarm = [dice.chance(0.25) ? this.#armAbort(loop) : undefined, this.#armInput(loop)]
+    this.#mayHang = dice.chance(0.15)
     const { reason } = await loop.send(dice.one(prompts))
     await loop.idle()
     for (const off of disarm) off?.()
+    if (reason.kind === 'error') this.#judge(reason.failure)
     if (reason.kind === 'aborted') this.#count({ aborts: 1 })
-    this.#count({ late: session.events.filter(({ type }) => type === 'tool/late-result').length })
+  }
+
+  /** Failures pass before the last attempt: a turn ends in error only where nothing makes the prompt small enough. */
+  #judge(failure: unknown): void {
+    const { code, message } = fields(failure)
+    const isTooLarge =
+      code === 'request/overflow' || (code === 'hook/failed' && String(message).startsWith('compaction does not get'))
+    if (!isTooLarge || this.#window === undefined) this.#one.problems.push(`a turn failed: ${JSON.stringify(failure)}`)
+    else this.#count({ stuck: 1 })
   }
 
   /** Aborts at some event of the turn, or at some chunk of an answer. */
@@ -269,22 +248,14 @@ class Conversation {
     if (dice.chance(0.3)) one.gate.release()
     if (this.#files.size > 0 && dice.chance(0.2)) this.#files.set('/w/AGENTS.md', `Be brief, in turn ${turn}.`)
     if (dice.chance(0.15)) await this.#compaction?.compactNow()
-    const what = dice.one([
-      'on',
-      'on',
-      'on',
-      'on',
-      'on',
-      'prompt',
-      'resume',
-      'crash',
-      'crash',
-      'fork',
-      'undo',
-      'switch',
-    ])
+    if (this.#tally.compactions > 0 && dice.chance(0.1) && (await one.undo(this.#child('undo', turn)))) {
+      this.#count({ undos: 1 })
+      return this.#open()
+    }
+    const what = dice.one([...quiet, 'prompt', 'resume', 'crash', 'crash', 'fork', 'switch', 'settings'])
     if (what === 'on') return
     if (what === 'prompt') this.#system = dice.one(['You read files.', '', 'You read files, and briefly.'])
+    if (what === 'settings') this.#isPlain = !this.#isPlain
     if (what === 'resume') {
       this.#count({ resumes: 1 })
       await one.resume()
@@ -295,11 +266,14 @@ class Conversation {
     }
     if (what === 'fork') {
       this.#count({ forks: 1 })
-      await one.fork(dice.below(one.session.length), `${this.#first.name} ${this.#seed} fork ${turn}`)
+      await one.fork(dice.below(one.session.length), this.#child('fork', turn))
     }
-    if (what === 'undo' && (await one.undo(`${this.#first.name} ${this.#seed} undo ${turn}`))) this.#count({ undos: 1 })
     if (what === 'switch') await this.#switch()
     await this.#open()
+  }
+
+  #child(what: string, turn: number): string {
+    return `${this.#first.name} ${this.#seed} ${what} ${turn}`
   }
 
   /** Another provider takes over, or the first one again. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addTally, converse, emptyTally } from './conversations.ts'
+import { converse } from './conversations.ts'
+import { addTally, emptyTally } from './tally.ts'
 import { allTargets } from './targets.ts'
 import { temporaryRoot } from './wire-session.ts'
 
