@@ -13,7 +13,10 @@ export interface PromptRequest {
     readonly events: readonly SessionEvent[]
     readonly surface: { readonly nodes: readonly SessionSeq[] }
   }
-  /** The header in force. `config.provider` and `config.model` are `provider` and `modelId` of the model. */
+  /**
+   * The header in force. `config.provider` and `config.model` are `provider` and `modelId` of the model;
+   * `config.instructions` is the system prompt where the messages have none at their head.
+   */
   readonly header: RequestHeader
   /** The derived messages. */
   readonly messages: readonly Message[]

@@ -50,6 +50,24 @@ describe('the adapter reads a request', () => {
     expect(providerOptions).toEqual({ anthropic: { thinking: { type: 'disabled' } } })
   })
 
+  it('with the instructions of its header, where a log without a head keeps the system prompt', async () => {
+    const instructed = { config: { ...config, instructions: 'Be brief.\u{d800}' } }
+    const session = open(instructed)
+    const { prompt } = await languageModelAdapter().toPrompt(request(session, instructed))
+    expect(prompt.slice(0, 2)).toMatchObject([{ role: 'system', content: 'Be brief.\u{fffd}' }, { role: 'user' }])
+    const headed = Session.create()
+    const source = { kind: 'plugin', plugin: 'test' } as const
+    const message = {
+      id: 's' as never,
+      role: 'system',
+      content: [{ type: 'text', text: 'In verse.' }],
+      source,
+    } as const
+    headed.append('system/message', { ...place, message }, append)
+    const both = await languageModelAdapter().toPrompt(request(headed, instructed))
+    expect(both.prompt[0]).toMatchObject({ role: 'system', content: 'Be brief.\u{fffd}\n\nIn verse.' })
+  })
+
   it('with the provider options of its header', async () => {
     const stored = {
       config: { provider: 'openai.responses', model: 'gpt-5', providerOptions: { openai: { store: true } } },

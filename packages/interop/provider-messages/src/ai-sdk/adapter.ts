@@ -4,6 +4,7 @@ import type { ImageLookup } from '../shared/images.ts'
 import { intactThrough } from '../shared/intact-prefix.ts'
 import type { SurfacedLog } from '../shared/intact-prefix.ts'
 import { isRecord, member } from '../shared/json-reader.ts'
+import { toWellFormed } from '../shared/unicode.ts'
 import { classifyError } from './classify-error.ts'
 import type { FailureKind } from './classify-error.ts'
 import { toLanguageModelPrompt } from './export.ts'
@@ -61,10 +62,23 @@ export function languageModelAdapter(options: LanguageModelAdapterOptions = {}):
         vision: options.vision,
         limits: options.limits,
       })
-      return { prompt, toolNames, ...(providerOptions === undefined ? {} : { providerOptions }) }
+      return {
+        prompt: instructed(prompt, config['instructions']),
+        toolNames,
+        ...(providerOptions === undefined ? {} : { providerOptions }),
+      }
     },
     classifyError,
   }
+}
+
+/** The prompt under the system prompt of a session whose surface has no head to hold it: its header does. SPEC 3.4. */
+function instructed(prompt: LanguageModelV4Prompt, instructions: unknown): LanguageModelV4Prompt {
+  if (typeof instructions !== 'string' || instructions === '') return prompt
+  const [first, ...rest] = prompt
+  const text = toWellFormed(instructions)
+  if (first?.role !== 'system') return [{ role: 'system', content: text }, ...prompt]
+  return [{ ...first, content: `${text}\n\n${first.content}` }, ...rest]
 }
 
 /** A lookup of everything that the messages cite, with the bytes read. */
