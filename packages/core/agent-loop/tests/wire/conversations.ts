@@ -137,7 +137,7 @@ class Conversation {
     // Either the policy knows the window, or the provider has to say it.
     const tokens = dice.chance(0.5) ? Math.floor(window * 0.9) : 1_000_000
     const model = one.recorder.sideModel(this.#target, one.server(this.#target).baseURL)
-    const adapter = languageModelAdapter({ image: one.image })
+    const adapter = languageModelAdapter({ attachments: one.attachments })
     const summarize = dice.one([
       extractSummarizer(),
       extractSummarizer(),

@@ -20,7 +20,7 @@ import { AgentLoop, type AgentLoopOptions } from '../../src/index.ts'
 import { isSubsequence, requestProblems } from './checks.ts'
 import { WireRecorder } from './recorder.ts'
 import type { WireTarget } from './targets.ts'
-import { BodyLedger, Gate, wireTools } from './tools.ts'
+import { BodyLedger, Gate, pixel, wireTools } from './tools.ts'
 
 const vocabulary = coreEvents.extend(compactionEvents)
 
@@ -38,7 +38,6 @@ export class WireSession {
   readonly waits: number[] = []
   readonly problems: string[] = []
   readonly #servers = new Map<WireTarget, ProviderServer>()
-  readonly #images = new Map<string, Uint8Array>()
   readonly #root: string
   #persistence: SessionPersistence
   #persisted: PersistedSession | undefined
@@ -101,7 +100,7 @@ export class WireSession {
     const { recorder, ledger, gate } = this
     this.#loop = new AgentLoop({
       session: this.session,
-      adapter: recorder.adapter(target, { image: this.image }),
+      adapter: recorder.adapter(target, { attachments: this.attachments }),
       model: recorder.model(target, this.server(target).baseURL),
       tools: wireTools({ ledger, gate, putImage: (bytes) => this.#putImage(bytes) }),
       settings: target.settings,
@@ -118,7 +117,10 @@ export class WireSession {
     return this.#loop
   }
 
-  readonly image = (ref: AttachmentRef): Uint8Array | undefined => this.#images.get(ref.attachmentId)
+  /** What the store holds beside the session's log. */
+  readonly attachments: { get(ref: AttachmentRef): Promise<Uint8Array | undefined> } = {
+    get: (ref) => this.#persistence.attachments(this.session.id).get(ref),
+  }
 
   flush(): Promise<void> {
     return this.#persisted?.flush() ?? Promise.resolve()
@@ -178,7 +180,7 @@ export class WireSession {
   /** What must hold of the log and of every request behind it, whenever nothing runs. */
   async check(): Promise<void> {
     const { events } = this.session
-    this.problems.push(...(await requestProblems(this.session, this.recorder.sent, { image: this.image })))
+    this.problems.push(...(await requestProblems(this.session, this.recorder.sent, { attachments: this.attachments })))
     this.problems.push(...interruptedTurnClosers(events).map(({ type }) => `the log lacks a ${type}`))
     const findings = traceFindings(events).filter(({ code }) => code !== 'trace/undelivered-result')
     this.problems.push(...findings.map(({ code, message }) => `${code}: ${message}`))
@@ -232,6 +234,8 @@ export class WireSession {
     this.#forget(kept)
     this.#persisted = persistSession(this.session, await this.#persistence.create(this.session.header))
     await this.flush()
+    // The bytes that inherited events cite belong to the child as well.
+    await this.#putImage(pixel)
     this.ledger.reopen(this.#lastTurn())
   }
 
@@ -267,9 +271,7 @@ export class WireSession {
 
   async #putImage(bytes: Uint8Array): Promise<AttachmentRef> {
     const store = this.#persistence.attachments(this.session.id)
-    const ref = await store.put(bytes, { mediaType: 'image/png', width: 1, height: 1 })
-    this.#images.set(ref.attachmentId, bytes)
-    return ref
+    return store.put(bytes, { mediaType: 'image/png', width: 1, height: 1 })
   }
 }
 
