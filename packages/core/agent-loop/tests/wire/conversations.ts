@@ -13,6 +13,7 @@ const quiet = ['on', 'on', 'on', 'on', 'on'] as const
 
 const prompts = [
   'Go on.',
+  ' ',
   'Read the files, please.',
   'Grüße 😀 \ud800!',
   `A long request. ${'It has many words. '.repeat(20)}`,
@@ -206,7 +207,7 @@ class Conversation {
   #judge(failure: unknown): void {
     const { code, message } = fields(failure)
     const isTooLarge =
-      code === 'request/overflow' || (code === 'hook/failed' && String(message).startsWith('compaction does not get'))
+      code === 'request/overflow' || (code === 'hook/failed' && String(message).includes('compaction does not get'))
     if (!isTooLarge || this.#window === undefined) this.#one.problems.push(`a turn failed: ${JSON.stringify(failure)}`)
     else this.#count({ stuck: 1 })
   }
@@ -254,7 +255,7 @@ class Conversation {
     }
     const what = dice.one([...quiet, 'prompt', 'resume', 'crash', 'crash', 'fork', 'switch', 'settings'])
     if (what === 'on') return
-    if (what === 'prompt') this.#system = dice.one(['You read files.', '', 'You read files, and briefly.'])
+    if (what === 'prompt') this.#system = dice.one(['You read files.', '', ' ', 'You read files, \ud800 and briefly.'])
     if (what === 'settings') this.#isPlain = !this.#isPlain
     if (what === 'resume') {
       this.#count({ resumes: 1 })
