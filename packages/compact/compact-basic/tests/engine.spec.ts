@@ -10,6 +10,7 @@ import {
   type FailedRequest,
   type PreStep,
   basicCompaction,
+  frameSummary,
 } from '@palimpsest/compact-basic'
 import { add, byLength, call, expectValid, fresh, joinTags, pendingUser, reply, say, tagged } from './support.ts'
 
@@ -158,6 +159,43 @@ describe('an automatic compaction', () => {
     const outcome = await compaction.compactIfNeeded('threshold')
     await compaction.compactIfNeeded('threshold')
     expect(heard).toEqual([outcome])
+  })
+})
+
+describe('progress', () => {
+  it('is none where a summary takes off less than a twentieth, though the session then is within its mark', async () => {
+    const session = turns(8)
+    let compaction: BasicCompaction | undefined
+    // 40 tokens less than what it read, frame included.
+    const summarize: Summarize = ({ messages }) => ({
+      text: 'x'.repeat((compaction?.meter.measure(messages).tokens ?? 0) - 40 - frameSummary('').length),
+    })
+    compaction = engine(session, { summarize, keepRecentTokens: 200 })
+    const outcomes: string[] = []
+    for (let round = 0; round < 3; round += 1) {
+      reply(session, 'x'.repeat(1710 - compaction.meter.usage().tokens))
+      const { kind } = await compaction.compactIfNeeded('threshold')
+      outcomes.push(kind)
+    }
+    expect(outcomes).toEqual(['compacted', 'no-progress', 'no-progress'])
+  })
+
+  it('is not judged by an engine whose session another one is compacting', async () => {
+    const session = turns(9)
+    let finish: () => void = () => undefined
+    const summarize: Summarize = async () => {
+      await new Promise<void>((resolve) => (finish = resolve))
+      return { text: tagged(0, 900) }
+    }
+    const running = engine(session, { summarize }).compactNow()
+    const other = engine(session)
+    for (let round = 0; round < 3; round += 1) {
+      expect(await other.compactIfNeeded('threshold')).toMatchObject({ code: 'busy' })
+    }
+    finish()
+    expect(await running).toMatchObject({ kind: 'compacted' })
+    for (let step = 0; step < 3; step += 1) reply(session, tagged(90 + step, 150))
+    expect(await other.compactIfNeeded('threshold')).toMatchObject({ kind: 'compacted' })
   })
 })
 

@@ -84,6 +84,15 @@ describe('a plan', () => {
     expect(plan(turns(4), options)).toEqual([1, 2, 3, 4])
   })
 
+  it('ends at a turn start before what is kept, unless that is less than half of it', () => {
+    const even = turns(3)
+    expect(plan(even, { keepRecentTokens: 100 })).toEqual([1, 2, 3, 4])
+    const late = turns(1)
+    say(late, word)
+    for (let step = 0; step < 6; step += 1) reply(late, word)
+    expect(plan(late, { keepRecentTokens: 100 })).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
   it('counts bytes and images too: any of the three is enough', () => {
     const session = turns(3)
     const within = { ...tight, budget: { tokens: 10_000 } }

@@ -97,6 +97,20 @@ describe('attached to a loop', () => {
     expect(await host.step(session)).toEqual([])
     expect(quotedNow(session)).toEqual([{ path: 'AGENTS.md', text: 'Be kind.', changed: false }])
   })
+
+  it('tells again of a removal that the loop did not deliver', async () => {
+    const host = new Host()
+    const session = started()
+    const files = new MemoryFiles({ 'AGENTS.md': 'Be kind.' })
+    contextOf(files).attach(host)
+    await host.step(session)
+    compact(session, 1, 1)
+    files.files.delete('AGENTS.md')
+    expect(await host.step(session, { delivers: false })).toHaveLength(1)
+    await host.step(session)
+    expect(recordsNow(session)).toEqual([{ path: 'AGENTS.md', status: 'removed' }])
+    expect(await host.step(session)).toEqual([])
+  })
 })
 
 it('refreshes of one session wait for each other', async () => {

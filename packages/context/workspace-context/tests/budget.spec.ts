@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sessionSeq } from '@palimpsest/session'
 import { anyText } from '@palimpsest/testkit'
 import { type FileRecord, type InstructionFile, defaultFileNames, planContext } from '@palimpsest/workspace-context'
 import { digestOf, quotationsIn } from './quotations.ts'
@@ -98,4 +99,22 @@ describe('the budget', () => {
     expect(text).toContain('d'.repeat(20))
     expect(text).not.toContain('r'.repeat(20))
   })
+})
+
+it('of two messages that tell of one file the first that is right stays as it is, and the other retires', () => {
+  const text = 'Be kind.'
+  const file: InstructionFile = { kind: 'text', text, bytes: text.length, digest: digestOf(text) }
+  const right: FileRecord = { path: 'AGENTS.md', status: 'quoted', digest: file.digest }
+  const stale: FileRecord = { ...right, digest: digestOf('Be brief.') }
+  const messages = [stale, right, { ...right }].map((record, at) => ({ seq: sessionSeq(at), files: [record] }))
+  const state = { messages, told: new Map([[right.path, right]]) }
+  const { replace, inject } = planContext(state, new Map([[right.path, file]]), {
+    maxBytes: 99,
+    fileNames: defaultFileNames,
+  })
+  expect(replace.map(({ seq, files }) => [seq, files])).toEqual([
+    [0, []],
+    [2, []],
+  ])
+  expect(inject).toBeUndefined()
 })
