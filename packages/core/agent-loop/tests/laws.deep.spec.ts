@@ -1,3 +1,3 @@
 import { describeLoopLaws } from './laws.ts'
 
-describeLoopLaws(5_000)
+describeLoopLaws(1_500)

@@ -1,3 +1,3 @@
 import { describeLoopLaws } from './laws.ts'
 
-describeLoopLaws(50)
+describeLoopLaws(40)
