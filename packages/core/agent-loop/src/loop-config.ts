@@ -39,6 +39,11 @@ export function resolveOptions(options: AgentLoopOptions): LoopConfig {
   for (const [name, value] of Object.entries({ session, model, adapter })) {
     if (value === undefined) throw new AgentLoopError('options/invalid', `the option ${name} is missing`)
   }
+  const { specificationVersion: version }: { readonly specificationVersion?: string } = model
+  if (version !== 'v4' && version !== 'v3') {
+    const why = `the option model is no LanguageModelV4 or V3 (its specificationVersion is ${version})`
+    throw new AgentLoopError('options/invalid', `${why}: take one of a provider package of today`)
+  }
   return {
     session,
     model,

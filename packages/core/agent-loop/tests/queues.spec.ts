@@ -1,7 +1,7 @@
 import { Session } from '@palimpsest/session'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AgentLoop, defineTool } from '../src/index.ts'
+import { AgentLoop, type AgentLoopOptions, defineTool } from '../src/index.ts'
 import { type Rig, TestAdapter, rig } from './harness.ts'
 
 const said = (one: Rig): string[] =>
@@ -113,7 +113,13 @@ describe('queues', () => {
     expect(await one.send('go')).toMatchObject({ steps: 2, reason: { failure: { code: 'loop/max-steps' } } })
   })
 
-  it.each([{ maxSteps: 0 }, { abortGraceMs: 2 ** 31 }, { retry: { maxDelayMs: -1 } }])('%o is refused', (options) => {
+  it.each<Partial<AgentLoopOptions>>([
+    { maxSteps: 0 },
+    { abortGraceMs: 2 ** 31 },
+    { retry: { maxDelayMs: -1 } },
+    { model: 'openai/gpt-5' as never },
+    { model: { specificationVersion: 'v2', provider: 'old', modelId: 'old-1' } as never },
+  ])('%o is refused', (options) => {
     const make = (): AgentLoop =>
       new AgentLoop({ session: Session.create(), model: rig().model, adapter: new TestAdapter(), ...options })
     expect(make).toThrow(expect.objectContaining({ code: 'options/invalid' }) as Error)
