@@ -165,12 +165,12 @@ describe('an automatic compaction', () => {
 describe('progress', () => {
   it('is none where a summary takes off less than a twentieth, though the session then is within its mark', async () => {
     const session = turns(8)
-    let compaction: BasicCompaction | undefined
+    const { meter } = engine(session)
     // 40 tokens less than what it read, frame included.
     const summarize: Summarize = ({ messages }) => ({
-      text: 'x'.repeat((compaction?.meter.measure(messages).tokens ?? 0) - 40 - frameSummary('').length),
+      text: 'x'.repeat(meter.measure(messages).tokens - 40 - frameSummary('').length),
     })
-    compaction = engine(session, { summarize, keepRecentTokens: 200 })
+    const compaction = engine(session, { summarize, keepRecentTokens: 200 })
     const outcomes: string[] = []
     for (let round = 0; round < 3; round += 1) {
       reply(session, 'x'.repeat(1710 - compaction.meter.usage().tokens))
@@ -292,6 +292,15 @@ describe('a refusal of the provider', () => {
     expect(compaction.preview().budget).toEqual({ tokens: 100_000 })
   })
 
+  it('of more than was refused before raises nothing', async () => {
+    const session = turns(6)
+    const compaction = engine(session, { budget: { tokens: 100_000 }, summarize: () => ({ text: 'x'.repeat(800) }) })
+    await compaction.compactIfNeeded('overflow')
+    for (let n = 0; n < 5; n += 1) say(session, tagged(90 + n, 300))
+    await compaction.compactIfNeeded('overflow')
+    expect(compaction.preview().budget).toEqual({ tokens: 1214 })
+  })
+
   it('of a session with nothing to compact is no-progress', async () => {
     const session = fresh()
     say(session, 'x'.repeat(3000))
@@ -346,8 +355,13 @@ describe('attached to a loop', () => {
     })
     say(session, 'hello')
     const loop = loopOf()
-    engine(session).attach(loop)
+    const compaction = engine(session)
+    compaction.attach(loop)
     await loop.preStep({ session, signal, input: [] })
+    expect(await compaction.compactIfNeeded('threshold')).toEqual({
+      kind: 'none',
+      refusal: { reason: 'nothing-to-gain' },
+    })
   })
 
   it('answers an overflow with a retry when that helped, and leaves other failures and other sessions alone', async () => {

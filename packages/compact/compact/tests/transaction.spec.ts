@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { type CompactionFailureCode, type Summarize, activeCompaction, runCompaction } from '@palimpsest/compact'
 import { type Session, coreEvents } from '@palimpsest/session'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -235,6 +236,14 @@ describe('a summariser', () => {
     })
     await expectFailure(session, 'aborted', summarize, { signal: controller.signal })
     expect(summarize).not.toHaveBeenCalled()
+  })
+
+  it('leaves no listener on the signal that it was given', async () => {
+    const { signal } = new AbortController()
+    for (const summarize of [short, () => Promise.reject(new Error('overloaded'))]) {
+      await runCompaction(talk(), range(1, 5), summarize, { ...bare, signal })
+      expect(getEventListeners(signal, 'abort')).toEqual([])
+    }
   })
 
   it('loses against an abort that came before its answer was read', async () => {

@@ -1,5 +1,5 @@
-import type { Session } from '@palimpsest/session'
-import { text } from '@palimpsest/testkit'
+import type { Session, SessionSeq } from '@palimpsest/session'
+import { text, userData } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -88,5 +88,21 @@ describe('the pruning plugin', () => {
       }),
       { numRuns: 30, seed },
     )
+  })
+
+  it('a meter counts nothing of a range that gave way to a summary', () => {
+    const session = fresh()
+    const meter = new SurfaceMeter(session)
+    for (let turn = 0; turn < 3; turn += 1) {
+      use(session, [text('x'.repeat(100)), image(10)])
+    }
+    expect(meter.sums).toEqual({ results: 3, resultBytes: 300, images: 3, imageBytes: 30 })
+    const covered = session.surface.nodes.slice(1, 5)
+    const [startSeq, endSeq] = [covered[0], covered.at(-1)] as [SessionSeq, SessionSeq]
+    session.append('user/message', userData('summary', [text('S')]), {
+      surfaceOp: { op: 'replace', startSeq, endSeq },
+      sourceEventSeqs: covered,
+    })
+    expect(meter.sums).toEqual({ results: 1, resultBytes: 100, images: 1, imageBytes: 10 })
   })
 })

@@ -1,5 +1,11 @@
 import type { Session, UserMessage } from '@palimpsest/session'
-import { type ContextHost, type PreStep, type SettledCall, recordsOf } from '@palimpsest/workspace-context'
+import {
+  type ContextHost,
+  type PreStep,
+  type SettledCall,
+  defaultFileNames,
+  recordsOf,
+} from '@palimpsest/workspace-context'
 import { describe, expect, it } from 'vitest'
 import { MemoryFiles } from './memory-files.ts'
 import { contextMessages, quotedNow, recordsNow } from './quotations.ts'
@@ -178,4 +184,16 @@ it('a refresh reads no event off the surface', async () => {
   say(session, 'One more.')
   await context.refresh(spied)
   expect(read).toEqual([...session.surface.nodes])
+})
+
+it('what a log names outside the workspace is not read', async () => {
+  const session = started()
+  const paths = ['../AGENTS.md', '/AGENTS.md', './AGENTS.md', 'a//AGENTS.md', 'a/../../AGENTS.md', 'notes.md', '']
+  const told = paths.map((path) => ({ path, status: 'quoted', digest: 'sha256:0' }))
+  const source = { kind: 'plugin', plugin: 'workspace-context', files: told } as const
+  const message: UserMessage = { ...say(started(), 'Told.').data, source } as never
+  session.append('user/message', message, { surfaceOp: 'append' })
+  const files = new MemoryFiles({ 'AGENTS.md': 'Be kind.' })
+  await contextOf(files).refresh(session)
+  expect(new Set(files.reads)).toEqual(new Set(defaultFileNames))
 })
