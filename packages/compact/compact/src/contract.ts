@@ -10,7 +10,10 @@ export interface CompactionEngine {
   compactIfNeeded(trigger: CompactionTrigger): Promise<CompactionOutcome>
   /** Compacts now, over or under the budget. */
   compactNow(): Promise<CompactionOutcome>
-  /** Compacts from one surface entry through another, both inclusive; they must enclose a balanced range. */
+  /**
+   * Compacts from one surface entry through another, both inclusive. Rejects with `CompactionError` and a `range/` code where
+   * they enclose no balanced range behind the system prompt; then nothing was written.
+   */
   compactRegion(startSeq: SessionSeq, endSeq: SessionSeq): Promise<CompactionOutcome>
 }
 
