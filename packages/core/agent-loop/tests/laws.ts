@@ -121,7 +121,7 @@ const anyTrouble: fc.Arbitrary<Trouble> = fc.record({
   aborts: fc.array(fc.nat(160), { maxLength: 3 }),
   badFlushes: fc.array(fc.nat(12), { maxLength: 1 }),
   badHook: fc.nat(40),
-  badAppend: fc.nat(300),
+  badAppend: fc.nat(120),
   steerAt: fc.nat(200),
   parallel: fc.integer({ min: 1, max: 3 }),
 })
