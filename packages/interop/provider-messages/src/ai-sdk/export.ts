@@ -3,7 +3,7 @@ import type { Message } from '@palimpsest/session'
 import { judgeThinking } from '../anthropic/thinking.ts'
 import { ProviderMessagesError } from '../errors.ts'
 import { isOwn as isOfModel } from '../openai-responses/reasoning-items.ts'
-import { jsonBytes } from '../shared/body.ts'
+import { refuseOverBytes } from '../shared/body.ts'
 import { CallIds } from '../shared/call-ids.ts'
 import { planConversation } from '../shared/conversation.ts'
 import type { Conversation } from '../shared/conversation.ts'
@@ -149,11 +149,5 @@ function refuseOverBudget(prompt: LanguageModelV4Prompt, limits: LanguageModelLi
     const what = `an assistant message has ${count} calls, over ${toolCalls}`
     throw new ProviderMessagesError('budget/tool-calls', `${what}: compact that turn`)
   }
-  const size = jsonBytes(prompt) ?? 0
-  if (size > bytes) {
-    throw new ProviderMessagesError(
-      'budget/bytes',
-      `${size} bytes of messages, over ${bytes}: prune or compact the session`,
-    )
-  }
+  refuseOverBytes(prompt, bytes, 'messages')
 }

@@ -97,7 +97,8 @@ function exchanges(messages: readonly MessageView[]): Exchange[] {
       open = { asked, approvals: isAssistant ? partsOf(message, 'tool-approval-request') : [], answers: [] }
       found.push(open)
     }
-    if (message.role === 'tool') open.answers.push(...partsOf(message, 'tool-result'))
+    if (message.role !== 'tool') continue
+    for (const answer of partsOf(message, 'tool-result')) open.answers.push(answer)
   }
   return found
 }

@@ -5,7 +5,7 @@ import { planConversation } from '../shared/conversation.ts'
 import type { AssistantPart, Conversation, Part, Turn } from '../shared/conversation.ts'
 import { Images } from '../shared/images.ts'
 import type { ImageLookup } from '../shared/images.ts'
-import { jsonBytes } from '../shared/body.ts'
+import { refuseOverBytes } from '../shared/body.ts'
 import type { ExportNote, ExportReport } from '../shared/report.ts'
 import { runs } from '../shared/runs.ts'
 import { ToolNames } from '../shared/tool-names.ts'
@@ -134,11 +134,5 @@ function refuseOverBudget(body: { readonly messages: readonly AnthropicMessage[]
       `${count} messages, over ${limits.messages}: compact the session`,
     )
   }
-  const bytes = jsonBytes(body) ?? 0
-  if (bytes > limits.bytes) {
-    throw new ProviderMessagesError(
-      'budget/bytes',
-      `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`,
-    )
-  }
+  refuseOverBytes(body, limits.bytes, 'messages')
 }

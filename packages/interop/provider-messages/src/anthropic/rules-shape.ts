@@ -20,16 +20,20 @@ const shape: AnthropicRule = {
     if (!isRecord(view.request)) return [at('', `the request is ${describe(view.request)}, not an object`)]
     const messages = member(view.request, 'messages')
     if (!Array.isArray(messages)) return [at('messages', `messages is ${describe(messages)}, not an array`)]
-    const found = [...contentShape(member(view.request, 'system') ?? '', 'system', at)]
-    if (config.profile === 'request' && view.bytes() === undefined) found.push(at('', 'the request is no JSON value'))
-    for (const [index, value] of elements(messages).entries()) {
-      const path = `messages.${index}`
-      if (!isRecord(value)) found.push(at(path, `the message is ${describe(value)}, not an object`))
-      else if (typeof member(value, 'role') !== 'string') found.push(at(`${path}.role`, 'a message needs a role'))
-      else found.push(...contentShape(member(value, 'content'), `${path}.content`, at))
-    }
-    return [...found, ...view.items.flatMap((item) => misplaced(item, at))]
+    const isUnwritable = config.profile === 'request' && view.bytes() === undefined
+    return [
+      ...contentShape(member(view.request, 'system') ?? '', 'system', at),
+      ...(isUnwritable ? [at('', 'the request is no JSON value')] : []),
+      ...elements(messages).flatMap((value, index) => messageShape(value, `messages.${index}`, at)),
+      ...view.items.flatMap((item) => misplaced(item, at)),
+    ]
   },
+}
+
+function messageShape(value: unknown, path: string, at: (path: string, message: string) => Violation): Violation[] {
+  if (!isRecord(value)) return [at(path, `the message is ${describe(value)}, not an object`)]
+  if (typeof member(value, 'role') !== 'string') return [at(`${path}.role`, 'a message needs a role')]
+  return contentShape(member(value, 'content'), `${path}.content`, at)
 }
 
 function contentShape(
@@ -50,7 +54,7 @@ function contentShape(
       found.push(at(`${where}.source`, 'an image has a source'))
     if (type === 'tool_result' && isNested) found.push(at(where, 'a tool_result does not stand inside another'))
     else if (type === 'tool_result')
-      found.push(...contentShape(member(block, 'content') ?? '', `${where}.content`, at, true))
+      return [...found, ...contentShape(member(block, 'content') ?? '', `${where}.content`, at, true)]
     return found
   })
 }

@@ -5,7 +5,7 @@ import { joinNeighbours, planConversation } from '../shared/conversation.ts'
 import type { Turn } from '../shared/conversation.ts'
 import { Images } from '../shared/images.ts'
 import type { ImageLookup } from '../shared/images.ts'
-import { jsonBytes } from '../shared/body.ts'
+import { refuseOverBytes } from '../shared/body.ts'
 import type { ExportReport } from '../shared/report.ts'
 import { ToolNames } from '../shared/tool-names.ts'
 import { OPENAI_CHAT_LIMITS, OPENAI_IMAGE_TYPES } from './limits.ts'
@@ -49,13 +49,7 @@ export function toOpenAiChat(messages: readonly Message[], options: OpenAiChatEx
   images.refuseOverBudget()
   const wire = (options.alternate === true ? joinNeighbours(turns) : turns).map((turn) => wireMessage(turn, limits))
   const all = head.length > 0 ? [{ role: 'system' as const, content: textContent(head) }, ...wire] : wire
-  const bytes = jsonBytes(all) ?? 0
-  if (bytes > limits.bytes) {
-    throw new ProviderMessagesError(
-      'budget/bytes',
-      `${bytes} bytes of messages, over ${limits.bytes}: prune or compact the session`,
-    )
-  }
+  refuseOverBytes(all, limits.bytes, 'messages')
   return { messages: all, report: { notes, toolNames: toolNames.entries(), thinkingOff: false } }
 }
 

@@ -106,9 +106,11 @@ export const soundCalls: OpenAiChatRule = {
       if (typeof text === 'string' && !isRecord(parsed(text))) at(`${path}.function.arguments`, 'is no JSON object')
     }
     for (const { results } of view.batches) {
-      const answered = results.map(answeredId)
-      for (const [index, { path }] of results.entries()) {
-        if (answered.indexOf(answered[index]) < index) at(path, `call ${describe(answered[index])} has two results`)
+      const answered = new Set<string | undefined>()
+      for (const result of results) {
+        const callId = answeredId(result)
+        if (answered.has(callId)) at(result.path, `call ${describe(callId)} has two results`)
+        answered.add(callId)
       }
     }
     return found

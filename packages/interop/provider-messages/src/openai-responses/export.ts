@@ -1,9 +1,8 @@
 import type { Message } from '@palimpsest/session'
-import { ProviderMessagesError } from '../errors.ts'
 import { OPENAI_IMAGE_TYPES } from '../openai-chat/limits.ts'
 import { isReasoningModel } from '../openai-chat/models.ts'
 import { dataUrl } from '../openai-chat/parts.ts'
-import { jsonBytes } from '../shared/body.ts'
+import { refuseOverBytes } from '../shared/body.ts'
 import { CallIds } from '../shared/call-ids.ts'
 import { planConversation } from '../shared/conversation.ts'
 import type { AssistantPart, Part, Turn } from '../shared/conversation.ts'
@@ -69,13 +68,7 @@ export function toOpenAiResponses(
   images.refuseOverBudget()
   const system: ResponsesItem = { type: 'message', role: 'system', content: head.map(inputText) }
   const input = [...(head.length > 0 ? [system] : []), ...turns.flatMap((turn) => wireItems(turn, reasoner))]
-  const bytes = jsonBytes(input) ?? 0
-  if (bytes > limits.bytes) {
-    throw new ProviderMessagesError(
-      'budget/bytes',
-      `${bytes} bytes of input, over ${limits.bytes}: prune or compact the session`,
-    )
-  }
+  refuseOverBytes(input, limits.bytes, 'input')
   const isReasoning = options.model !== undefined && isReasoningModel(options.model)
   return {
     input,

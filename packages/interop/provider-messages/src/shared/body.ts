@@ -1,3 +1,4 @@
+import { ProviderMessagesError } from '../errors.ts'
 import { member } from './json-reader.ts'
 import type { Profile } from './rule.ts'
 import { utf8Length } from './unicode.ts'
@@ -10,6 +11,17 @@ export function jsonBytes(value: unknown): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/**
+ * Throws `budget/bytes` when the value is over `limit` UTF-8 bytes as JSON. What is too large to be written as one string
+ * cannot be sent, so it is over every limit.
+ */
+export function refuseOverBytes(body: unknown, limit: number, what: 'messages' | 'input'): void {
+  const bytes = jsonBytes(body)
+  if (bytes !== undefined && bytes <= limit) return
+  const size = bytes === undefined ? 'more bytes than a string can hold' : `${bytes} bytes`
+  throw new ProviderMessagesError('budget/bytes', `${size} of ${what}, over ${limit}: prune or compact the session`)
 }
 
 const SENT = ['system', 'instructions', 'tools', 'messages', 'input']
