@@ -314,6 +314,19 @@ describe('other values are classified', () => {
     )
   })
 
+  it('also of a value whose members throw: what was read before counts', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    expect(classifyError(proxy)).toBeUndefined()
+    const broken = {
+      statusCode: 529,
+      get message(): string {
+        throw new Error('not now')
+      },
+    }
+    expect(classifyError(broken)).toBe('retryable')
+  })
+
   it('the table of wording is needed: each row matches its rule alone', () => {
     const texts = { A32: TOO_LONG, A33: SUM_TOO_LONG, DS8: DEEPSEEK_TOO_LONG }
     for (const { rule, pattern } of OVERFLOW_WORDING) {

@@ -24,6 +24,16 @@ describe('replay state', () => {
     expect(replayMetadata({ type: 'thinking' })).toBeUndefined()
   })
 
+  it('that could not go back as it came is not given back', () => {
+    for (const sent of [
+      { google: 'x' },
+      { google: null },
+      { google: { thoughtSignature: '\ud800' } },
+      { '\ud800': {} },
+    ])
+      expect(replayMetadata(metadata(sent))).toBeUndefined()
+  })
+
   it('of OpenAI names the item, and its bytes where they came', () => {
     expect(openAiItem(metadata({ openai: { itemId: 'rs_1', reasoningEncryptedContent: null } }))).toEqual({
       itemId: 'rs_1',

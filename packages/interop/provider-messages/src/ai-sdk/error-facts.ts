@@ -23,7 +23,11 @@ const INSIDE = ['data', 'error', 'response', 'details', 'cause', 'lastError'] as
  */
 export function errorFacts(error: unknown): ErrorFacts {
   const facts = new Facts()
-  facts.read(error, DEPTH)
+  try {
+    facts.read(error, DEPTH)
+  } catch {
+    // A member that throws when it is read says nothing; what was read before it counts.
+  }
   return facts
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Message } from '@palimpsest/session'
 import { isRecord, member } from './json-reader.ts'
-import { isWellFormed } from './unicode.ts'
+import type { UnknownRecord } from './json-reader.ts'
+import { isWellFormed, walkStrings } from './unicode.ts'
 
 /** An entry of `replayState.blocks`, in either form; `null` or absent for a block that has none. */
 export type ReplayEntry = Json | undefined
@@ -33,11 +34,12 @@ export function providerFamily(provider: string): string {
 
 /**
  * The provider metadata of a block as the AI SDK gives it back: `{ providerMetadata }` verbatim, and the older form of
- * Anthropic's seals put into it. `undefined` where the entry has neither.
+ * Anthropic's seals put into it. `undefined` where the entry has neither, and where it could not go back as it came:
+ * members that are no objects, lone surrogates.
  */
 export function replayMetadata(entry: ReplayEntry): JsonObject | undefined {
   const metadata = member(entry, 'providerMetadata')
-  if (isRecord(metadata)) return metadata as JsonObject
+  if (isRecord(metadata)) return isSendable(metadata) ? (metadata as JsonObject) : undefined
   const seal = plainSeal(entry)
   if (seal === undefined) return undefined
   return { anthropic: seal.type === 'thinking' ? { signature: seal.signature } : { redactedData: seal.data } }
@@ -75,6 +77,12 @@ export function openAiItem(entry: ReplayEntry): OpenAiItem | undefined {
     encryptedContent: isSeal(encrypted) ? encrypted : undefined,
     phase: phase === 'commentary' || phase === 'final_answer' ? phase : undefined,
   }
+}
+
+function isSendable(metadata: UnknownRecord): boolean {
+  let isSound = Object.values(metadata).every(isRecord)
+  walkStrings(metadata, '', (text) => (isSound &&= isWellFormed(text)))
+  return isSound
 }
 
 /** A seal goes back byte for byte, so one that is no valid JSON text is none. */
