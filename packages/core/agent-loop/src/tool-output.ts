@@ -33,7 +33,7 @@ function isBlock(block: unknown): boolean {
 }
 
 /** An error result with one text. */
-export function errorOutcome(code: string, text: string, name = 'ToolCallError'): ToolOutcome {
+function errorOutcome(code: string, text: string, name = 'ToolCallError'): ToolOutcome {
   return { content: [{ type: 'text', text }], isError: true, error: { name, code } }
 }
 

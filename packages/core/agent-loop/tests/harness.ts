@@ -165,7 +165,7 @@ export function logProblems(session: Session): unknown[] {
 }
 
 /** The log alone gives every request that was sent, and every provider takes it. SPEC 7.4. */
-export function checkRequests(session: Session, { seen }: TestAdapter): void {
+function checkRequests(session: Session, { seen }: TestAdapter): void {
   for (const { seq, header, messages } of seen) {
     expect(reconstructRequest(session.events, seq)).toEqual({ header, messages })
     expect(violations(messages, 'request')).toEqual([])

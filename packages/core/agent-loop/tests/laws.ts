@@ -22,7 +22,7 @@ export function apiError(statusCode: number, responseHeaders: Record<string, str
 }
 
 /** Tools of every temper. */
-export const tools: AgentTool[] = [
+const tools: AgentTool[] = [
   defineTool({ name: 'quick', inputSchema: z.object({ n: z.number() }), execute: ({ n }) => String(n) }),
   defineTool({
     name: 'steps',

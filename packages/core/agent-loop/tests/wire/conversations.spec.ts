@@ -1,3 +1,3 @@
 import { describeConversations } from './describe-conversations.ts'
 
-describeConversations(Number(process.env['PALIMPSEST_CONVERSATIONS'] ?? 8))
+describeConversations(Number(process.env['PALIMPSEST_CONVERSATIONS'] ?? 3))

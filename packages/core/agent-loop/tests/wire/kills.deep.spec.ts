@@ -12,7 +12,7 @@ import { temporaryRoot } from './wire-session.ts'
 
 const given = process.env['PALIMPSEST_SEED']
 const firstSeed = given === undefined ? Math.trunc(Math.random() * 2 ** 30) : Number(given)
-const each = Number(process.env['PALIMPSEST_KILLED'] ?? 4)
+const each = Number(process.env['PALIMPSEST_KILLED'] ?? 2)
 const mostLives = 6
 const vocabulary = coreEvents.extend(compactionEvents)
 

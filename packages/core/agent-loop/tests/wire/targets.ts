@@ -80,7 +80,7 @@ export const opus: WireTarget = anthropic('claude-opus-5-5', 'adaptive')
 export const haiku: WireTarget = anthropic('claude-haiku-5-5', 'adaptive')
 export const sonnet: WireTarget = anthropic('claude-sonnet-4-5', 'enabled')
 
-export const chat: WireTarget = {
+const chat: WireTarget = {
   name: 'openai chat',
   kind: 'openai-chat',
   settings: {},
@@ -120,7 +120,7 @@ export const deepseek: WireTarget = {
   overflow: ['DS8'],
 }
 
-export const compatible: WireTarget = {
+const compatible: WireTarget = {
   name: 'compatible',
   kind: 'compatible',
   settings: {},

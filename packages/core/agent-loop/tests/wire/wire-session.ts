@@ -273,6 +273,6 @@ export class WireSession {
 }
 
 /** The types of a log, for tests that look at its order. */
-export function typesOf(events: readonly SessionEvent[]): string[] {
+function typesOf(events: readonly SessionEvent[]): string[] {
   return events.map(({ type }) => type)
 }
