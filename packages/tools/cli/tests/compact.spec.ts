@@ -102,7 +102,7 @@ describe('compact', () => {
     expect(await refused(`1..${n}`)).toEqual([1, 'range/unbalanced:'])
     expect(await refused('0..4')).toEqual([1, 'range/head:'])
     expect(await refused('4..2')).toEqual([1, 'range/reversed:'])
-    expect(await refused('1')).toEqual([2, 'option/invalid:'])
+    for (const none of ['1', '', '1..', '..4', '1..2..3']) expect(await refused(none)).toEqual([2, 'option/invalid:'])
     expect(await refused('1..999')).toEqual([2, 'seq/invalid:'])
     expect(treeOf(root)).toEqual(before)
   })
@@ -138,6 +138,19 @@ describe('compact', () => {
     const unknown = await palimpsest(['compact', 's', '--undo', '3'], { root })
     expect(unknown).toMatchObject({ exit: 1, out: '' })
     expect(unknown.err).toMatch(/^palimpsest: undo\/unknown: /)
+  })
+
+  it('takes --undo alone: with --preview, a range or a summariser nothing is written', async () => {
+    const root = await stored(longSession())
+    const { json } = await palimpsest(['compact', 's', '--range', '1..6', '--json'], { root })
+    const { compactionId } = json as { compactionId: string }
+    const before = treeOf(root)
+    for (const more of [['--preview'], ['--range', '1..6'], ['--summarizer', 'extract'], ['--keep-recent', '5']]) {
+      const { exit, err } = await palimpsest(['compact', 's', '--undo', compactionId, ...more], { root })
+      expect(exit).toBe(2)
+      expect(err).toContain(`cannot be used with option '${more[0]}`)
+    }
+    expect(treeOf(root)).toEqual(before)
   })
 
   it('lets a named model write the summary; when that fails, nothing is written', async () => {

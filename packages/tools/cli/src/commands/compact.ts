@@ -1,7 +1,7 @@
 import type { RangeEnds } from '@palimpsest/compact'
 import type { SessionId } from '@palimpsest/session'
 import type { SessionPersistence } from '@palimpsest/session-persistence'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
 import { undoStored } from '../compact/undo.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -36,7 +36,12 @@ export function compactCommand(cli: Cli): Command {
     .argument('<session>', sessionHelp)
     .option('--preview', 'write nothing; show what would be done, or why not')
     .option('--range <start..end>', 'seqs of the first and the last surface entry to cover, instead of a planned range')
-    .option('--undo <id-or-seq>', 'undo the compaction of this id, or with this replacement, in a new session')
+    .addOption(
+      new Option(
+        '--undo <id-or-seq>',
+        'undo the compaction of this id, or with this replacement, in a new session',
+      ).conflicts(['preview', 'range', 'keepRecent', 'summarizer', 'baseUrl']),
+    )
     .option('--keep-recent <tokens>', 'tokens at the end that stay as they are', '20000')
     .option('--summarizer <name>', '`extract`, or a model as provider/model', 'extract')
     .option('--base-url <url>', "address of the model's provider, where it is not the usual one")
@@ -64,9 +69,9 @@ async function compact(cli: Cli, store: SessionPersistence, name: string, option
 }
 
 async function rangeOf(store: SessionPersistence, id: SessionId, text: string): Promise<RangeEnds> {
-  const [start, end, ...rest] = text.split('..')
-  if (start === undefined || end === undefined || rest.length > 0) {
-    throw new CliError('option/invalid', `--range is ${text}: expected START..END, such as 12..80`)
+  const [start = '', end = '', ...rest] = text.split('..')
+  if (start === '' || end === '' || rest.length > 0) {
+    throw new CliError('option/invalid', `--range is ${JSON.stringify(text)}: expected START..END, such as 12..80`)
   }
   const { events } = await readStored(store, id)
   return { startSeq: parseSeq(start, events), endSeq: parseSeq(end, events) } as RangeEnds
