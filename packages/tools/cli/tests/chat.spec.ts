@@ -6,7 +6,7 @@ import {
   type ServerScript,
 } from '@palimpsest/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type RunOptions, palimpsest, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
+import { type RunOptions, answered, palimpsest, said, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
 
 const servers: ProviderServer[] = []
 afterEach(async () => {
@@ -140,6 +140,13 @@ describe('chat', () => {
     expect((await refused('--model', 'compatible/x', '--base-url', 'file:///x'))[1]).toContain(
       'expected http:// or https://',
     )
+    expect((await refused('--model', 'compatible/x', '--base-url', 'http:// bad host/'))[0]).toBe(2)
+    expect((await refused('--model', 'compatible/x', '--base-url', 'http://h', '--context-window', '0'))[0]).toBe(2)
+    for (const address of ['http://me:hunter2@127.0.0.1:9', 'http://me:hunter2@ 127.0.0.1'])
+      expect(await refused('--model', 'compatible/x', '--base-url', address)).toEqual([
+        2,
+        expect.stringMatching(/^palimpsest: option\/invalid: (?!.*hunter2)/) as string,
+      ])
     expect((await refused())[0]).toBe(2)
     expect(() => treeOf(root)).toThrow('ENOENT')
   })
@@ -165,6 +172,24 @@ describe('chat', () => {
     expect(exit).toBe(0)
     expect(err).toMatch(/compacted \d+ entries into event \d+/)
     expect((await palimpsest(['messages', 'last'], { root })).out).toContain('They counted words.')
+  })
+
+  it('summarises also a session that holds no request, which leaves nothing to replay', async () => {
+    const server = await serverOf('compatible', (request) =>
+      says(JSON.stringify(request.body).includes('Write a summary') ? 'They counted words.' : 'Hello.'),
+    )
+    const root = scratch()
+    const answers = Array.from({ length: 6 }, (_, n) => [
+      said(2 * n, `Count ${n}.`),
+      answered(2 * n + 1, [{ type: 'text', text: 'word '.repeat(900) }]),
+    ])
+    await storeEvents(root, 's', answers.flat())
+    const { exit, err } = await chat(
+      { root, server, args: ['s', '--context-window', '4000'] },
+      { input: () => typed('Go on.') },
+    )
+    expect([exit, err]).toEqual([0, expect.stringMatching(/^compacted \d+ entries into event \d+/) as string])
+    expect((await palimpsest(['messages', 's'], { root })).out).toContain('They counted words.')
   })
 
   it('ends the turn at the first Ctrl-C and the conversation at the second; the log is whole', async () => {

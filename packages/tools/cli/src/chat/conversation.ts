@@ -1,6 +1,6 @@
 import { AgentLoop } from '@palimpsest/agent-loop'
-import type { CompactionOutcome } from '@palimpsest/compact'
-import { basicCompaction, modelSummarizer } from '@palimpsest/compact-basic'
+import type { CompactionOutcome, Summarize } from '@palimpsest/compact'
+import { type PromptAdapter, basicCompaction, modelSummarizer } from '@palimpsest/compact-basic'
 import { languageModelAdapter } from '@palimpsest/provider-messages'
 import { type EventOf, Session, type SessionId } from '@palimpsest/session'
 import { type PersistedSession, type SessionPersistence, persistSession } from '@palimpsest/session-persistence'
@@ -55,7 +55,7 @@ export async function openConversation(store: SessionPersistence, options: Conve
     })
     // The cheaper one goes first: what it frees needs no summary.
     resultPruning({ onReport: onPruning }).attach(loop)
-    const summarize = modelSummarizer({ model, adapter, prefix: 'replay' })
+    const summarize = summarizerOf(model, adapter)
     basicCompaction({ session, summarize, contextWindow, flush, onOutcome: onCompaction }).attach(loop)
     return {
       session,
@@ -69,6 +69,16 @@ export async function openConversation(store: SessionPersistence, options: Conve
   } catch (error) {
     await handle.close()
     throw error
+  }
+}
+
+/** Replays what the session itself would send, for its prompt cache; a log without a request has nothing to replay. */
+function summarizerOf(model: ChatModel, adapter: PromptAdapter): Summarize {
+  const replaying = modelSummarizer({ model, adapter, prefix: 'replay' })
+  const plain = modelSummarizer({ model, prefix: 'plain' })
+  return (request) => {
+    const canReplay = request.session.events.some(({ type }) => type === 'request/header')
+    return (canReplay ? replaying : plain)(request)
   }
 }
 

@@ -68,9 +68,7 @@ export async function openModel(
     const known = Object.keys(providers).join(', ')
     throw new CliError('option/invalid', `${name} names no model: write provider/model with one of ${known}`)
   }
-  if (baseUrl !== undefined && !/^https?:\/\//.test(baseUrl)) {
-    throw new CliError('option/invalid', `--base-url is ${baseUrl}: expected http:// or https://`)
-  }
+  if (baseUrl !== undefined) refuseAddress(baseUrl, provider)
   if (provider.needsBaseUrl === true && baseUrl === undefined) {
     throw new CliError('option/invalid', `${providerName} is any server: say which with --base-url`)
   }
@@ -83,4 +81,16 @@ export async function openModel(
     ...(hasKey ? { apiKey } : {}),
     ...(baseUrl === undefined ? {} : { baseURL: baseUrl }),
   })
+}
+
+/** Credentials in an address are not repeated: what is said goes to logs. */
+function refuseAddress(baseUrl: string, { key }: Provider): void {
+  if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl)) {
+    const named = baseUrl.includes('@') ? '--base-url' : `--base-url ${baseUrl}`
+    throw new CliError('option/invalid', `${named} is no address: expected http:// or https:// and a host`)
+  }
+  const { username, password } = new URL(baseUrl)
+  if (username !== '' || password !== '') {
+    throw new CliError('option/invalid', `--base-url carries credentials, which no request may: set ${key}`)
+  }
 }

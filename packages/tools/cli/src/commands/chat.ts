@@ -4,7 +4,7 @@ import type { ConversationOptions } from '../chat/conversation.ts'
 import type { TextListener } from '../chat/live-text.ts'
 import { modelHelp, openModel } from '../chat/models.ts'
 import { type Cli, type CommonOptions, command, sessionHelp } from '../cli.ts'
-import { EXIT } from '../exit.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { wholeNumber } from '../numbers.ts'
 import { outcomeLine } from '../render/compacted.ts'
 import { argument, bytes, count, oneLine } from '../render/text.ts'
@@ -38,6 +38,7 @@ export function chatCommand(cli: Cli): Command {
     .option('--context-window <tokens>', 'tokens of the model: old entries are summarised before it is full', '128000')
     .action(async (name: string | undefined, options: ChatOptions) => {
       const contextWindow = wholeNumber('--context-window', options.contextWindow)
+      if (contextWindow === 0) throw new CliError('option/invalid', '--context-window is 0: expected at least 1 token')
       const model = await openModel(cli.io, options.model, options.baseUrl)
       await withStore(cli, options, async (store) => {
         const id = name === undefined ? undefined : await resolveSession(store, name)
