@@ -64,6 +64,9 @@ const aboutTheLog: ReadonlySet<PersistenceErrorCode> = new Set([
   'attachment/invalid',
 ])
 
+/** What the command line named is not there, or is there already. */
+const aboutTheName: ReadonlySet<PersistenceErrorCode> = new Set(['session/not-found', 'session/exists'])
+
 /** Whether an error of the store tells of the log, not of the machine. */
 export function isAboutLog(code: PersistenceErrorCode): boolean {
   return aboutTheLog.has(code)
@@ -82,7 +85,7 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) return { exit: exits[error.code], line: `${error.code}: ${error.message}` }
   if (error instanceof PersistenceError) {
-    const exit = error.code === 'session/not-found' ? EXIT.usage : isAboutLog(error.code) ? EXIT.finding : EXIT.io
+    const exit = aboutTheName.has(error.code) ? EXIT.usage : isAboutLog(error.code) ? EXIT.finding : EXIT.io
     return { exit, line: `${error.code}: ${error.message}` }
   }
   if (error instanceof SessionError) {

@@ -44,8 +44,13 @@ describe('fork', () => {
     const root = scratch()
     await storeEvents(root, 's', wholeTurn())
     const before = treeOf(root)
-    expect((await palimpsest(['fork', 's', '--id', 's'], { root })).err).toMatch(/^palimpsest: session\/exists: /)
-    expect((await palimpsest(['fork', 's', '--at', '8'], { root })).err).toMatch(/^palimpsest: seq\/invalid: /)
+    const refused = async (...args: string[]): Promise<[number, string]> => {
+      const { exit, err } = await palimpsest(['fork', 's', ...args], { root })
+      return [exit, err.split(' ')[1] ?? '']
+    }
+    expect(await refused('--id', 's')).toEqual([2, 'session/exists:'])
+    expect(await refused('--id', '')).toEqual([2, 'option/invalid:'])
+    expect(await refused('--at', '8')).toEqual([2, 'seq/invalid:'])
     expect(treeOf(root)).toEqual(before)
   })
 

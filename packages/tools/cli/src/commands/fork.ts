@@ -2,6 +2,7 @@ import { SessionStore } from '@palimpsest/session'
 import type { Command } from 'commander'
 import { type Cli, type CommonOptions, command, print, sessionHelp } from '../cli.ts'
 import { storeDerived } from '../derived.ts'
+import { CliError } from '../exit.ts'
 import { argument, count, oneLine } from '../render/text.ts'
 import { parseSeq, readSession, withStore } from '../store.ts'
 
@@ -40,6 +41,7 @@ export function forkCommand(cli: Cli): Command {
     .option('--id <id>', 'id of the new session; a random one unless given')
     .option('--refuse-open-turn', 'refuse a boundary inside a turn instead of closing the turn')
     .action(async (name: string, options: ForkOptions) => {
+      if (options.id === '') throw new CliError('option/invalid', '--id is empty: name the new session')
       await withStore(cli, options, async (store) => {
         const { session: parent } = await readSession(store, name)
         const boundary = options.at === undefined ? parent.length - 1 : parseSeq(options.at, parent.events)
