@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { startProviderServer } from '@palimpsest/testkit'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bundleCommand, runCommand } from './bundle.ts'
-import { scratch, storeEvents, wholeTurn } from './support.ts'
+import { widthOf } from '../src/render/text.ts'
+import { palimpsest, scratch, storeEvents, wholeTurn } from './support.ts'
 
 let program: string
 beforeAll(async () => {
@@ -23,12 +24,22 @@ describe('the command as a process of its own', () => {
     expect(out).toContain('SIGKILL')
     expect(out).toContain('TOOL_OUTCOME_UNKNOWN')
     expect(out).toContain('5 of 5 requests rebuilt from the log')
+    expect(out).toContain('⟵ 1 entry ')
+    expect(out).toMatch(/ compaction\/summary +\d+ entries/)
+    expect(out).toContain('every provider takes the messages')
     const digests = out.match(/[0-9a-f]{64}/g)
     expect(digests).toHaveLength(2)
     expect(digests?.[0]).toBe(digests?.[1])
     expect(out.trimEnd().split('\n').at(-1)).toContain('palimpsest import')
     expect(readdirSync(temporary)).toEqual([])
     expect(existsSync(join(home, '.palimpsest'))).toBe(false)
+  })
+
+  it('tells it in 60 columns too, but for the digests, which are one word', async () => {
+    const { exit, out } = await palimpsest(['demo'], { program, columns: 60 })
+    expect(exit).toBe(0)
+    const wide = out.split('\n').filter((line) => widthOf(line) > 60)
+    expect(wide.filter((line) => !/[0-9a-f]{64}/.test(line))).toEqual([])
   })
 
   it('gives the demonstration as one JSON value', async () => {

@@ -12,6 +12,7 @@ import { type Crash, type Imported, type Stage, crashDemo, importDemo } from '..
 import type { WriterLine } from '../demo/writer.ts'
 import { CliError } from '../exit.ts'
 import { eventLine } from '../render/event.ts'
+import type { Style } from '../render/style.ts'
 import { count, oneLine, padStart, wrap } from '../render/text.ts'
 
 /** `palimpsest demo`: what the library promises, before the reader's eyes. No network, nothing is left behind. */
@@ -112,7 +113,7 @@ class Teller implements EndingListener {
       `It has a pasted image, two tools called at once, a compaction, and a last line that a crash cut off. Its ${count(report.lines.total, 'line')} became ${count(report.events, 'event')}, and ${report.answered} of its ${count(report.calls, 'call')} were answered. What has no place among the messages is kept as it stood.`,
     )
     for (const { line, code, message } of report.warnings)
-      this.#line(`  ${this.#cli.style('dim', `line ${padStart(String(line), 2)}  ${code}: ${message}`)}`)
+      this.#row(`line ${padStart(String(line), 2)}  `, `${code}: ${message}`, 'dim')
   }
 
   log(events: readonly SessionEvent[]): void {
@@ -139,9 +140,8 @@ class Teller implements EndingListener {
   }
 
   crashed({ pid, refusal, events, said, pendingClosers }: Crash): void {
-    const { style } = this.#cli
-    this.#line(`  ${style('yellow', 'refused')}      ${refusal}`)
-    this.#line(`  ${style('red', 'SIGKILL')}      process ${pid} is gone, without a word`)
+    this.#row('refused      ', refusal, 'yellow')
+    this.#row('SIGKILL      ', `process ${pid} is gone, without a word`, 'red')
     this.#say(
       `\nEvent ${acknowledgedOf(said).at(-1)?.seq ?? '-'} was the last that was acknowledged, and the log ends with event ${events.length - 1}. The call has no answer: every provider would refuse these messages. ${count(pendingClosers.length, 'closing event')} will mend that.`,
     )
@@ -161,16 +161,14 @@ class Teller implements EndingListener {
   }
 
   turn(prompt: string, { text, steps, reason }: TurnResult): void {
-    const { style } = this.#cli
     if (!this.#isGoingOn) {
       this.#isGoingOn = true
       this.#chapter('The loop goes on in this process')
       this.#say('The model reads that nobody knows how the call ended, so it looks before it does anything twice.')
     }
-    this.#line(`\n  ${style('bold', 'user')}   ${oneLine(prompt)}`)
-    this.#line(
-      `  ${style('bold', 'model')}  ${oneLine(text)} ${style('dim', `(${count(steps, 'step')}, ${reason.kind})`)}`,
-    )
+    this.#line('')
+    this.#row('user   ', oneLine(prompt), 'bold')
+    this.#row('model  ', `${oneLine(text)} (${count(steps, 'step')}, ${reason.kind})`, 'bold')
   }
 
   compacted({ compaction, covers, origins, events }: Ending): void {
@@ -195,9 +193,8 @@ class Teller implements EndingListener {
     )
     this.#line(`  here       ${live}`)
     this.#line(`  from disk  ${replayed}  ${verdict(live === replayed, 'the same bytes', 'different')}`)
-    this.#line(
-      `  verify     ${verdict(isSound, 'sound: every rule holds, and both providers take the messages', 'not sound')}`,
-    )
+    const soundness = isSound ? 'sound: every rule holds, and every provider takes the messages' : 'not sound'
+    this.#row('verify     ', soundness, isSound ? 'green' : 'red')
   }
 
   undone({ undone, messages }: Ending): void {
@@ -205,9 +202,7 @@ class Teller implements EndingListener {
     this.#say(
       `A new session in which it never happened, later turns and all: ${count(undone.messages, 'message')} in the place of ${messages}. The old one stays as it is.`,
     )
-    this.#line(
-      `\nNow your own files: ${this.#cli.style('bold', 'palimpsest import')} finds your Claude Code sessions and only reads them.`,
-    )
+    this.#say('\nNow your own files: palimpsest import finds your Claude Code sessions and only reads them.')
   }
 
   #chapter(title: string): void {
@@ -217,6 +212,13 @@ class Teller implements EndingListener {
 
   #say(text: string): void {
     for (const line of wrap(text, Math.min(92, this.#cli.io.columns))) this.#line(line)
+  }
+
+  /** A name, and beside it what is said of it. */
+  #row(name: string, text: string, format: Parameters<Style>[0]): void {
+    const left = name.length + 2
+    for (const [index, line] of wrap(text, this.#cli.io.columns - left).entries())
+      this.#line(index > 0 ? `${' '.repeat(left)}${line}` : `  ${this.#cli.style(format, name)}${line}`)
   }
 
   #line(text: string): void {

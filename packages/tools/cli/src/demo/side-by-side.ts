@@ -1,7 +1,7 @@
 import { type SessionEvent, foldSurface } from '@palimpsest/session'
 import { eventLine, markOf, standingOf } from '../render/event.ts'
 import type { Style } from '../render/style.ts'
-import { clip, pad, padStart } from '../render/text.ts'
+import { clip, count, pad, padStart } from '../render/text.ts'
 
 /** The log on the left, what the model sees of it on the right. `from` skips the beginning of the log. */
 export function sideBySide(events: readonly SessionEvent[], columns: number, style: Style, from = 0): string {
@@ -12,7 +12,7 @@ export function sideBySide(events: readonly SessionEvent[], columns: number, sty
   const logRows = events.slice(from).map((event) => {
     const mark = markOf(event, standing)
     const text = pad(
-      clip(`${mark} ${padStart(String(event.seq), 3)}  ${pad(event.type, 18)}${eventLine(event)}`, left),
+      clip(`${mark} ${padStart(String(event.seq), 3)}  ${pad(event.type, 17)} ${eventLine(event)}`, left),
       left,
     )
     if (mark === '●') return `${style('green', mark)}${text.slice(1)}`
@@ -21,13 +21,13 @@ export function sideBySide(events: readonly SessionEvent[], columns: number, sty
   const surfaceRows = nodes.map((seq) => {
     const event = events[seq]
     const covered = standing.covers.get(seq)
-    const note = covered === undefined ? '' : `⟵ ${covered} entries  `
+    const note = covered === undefined ? '' : `⟵ ${count(covered, 'entry')}  `
     const text = event === undefined ? '' : eventLine(event)
     return `${style('green', '●')} ${padStart(String(seq), 3)}  ${style('yellow', note)}${clip(text, right - 7 - note.length)}`
   })
   const heads = [
-    pad(`log: ${events.length} events, all kept`, left),
-    `surface: the ${nodes.length} entries that the model sees`,
+    pad(clip(`log: ${count(events.length, 'event')}, all kept`, left), left),
+    clip(`surface: the ${count(nodes.length, 'entry')} that the model sees`, right),
   ]
   const rows = Array.from({ length: Math.max(logRows.length, surfaceRows.length) }, (_, at) => {
     return `${logRows[at] ?? ' '.repeat(left)} ${style('dim', '│')} ${surfaceRows[at] ?? ''}`.trimEnd()
