@@ -1,4 +1,4 @@
-import { toJson } from '@palimpsest/session'
+import { redact, toJson } from '@palimpsest/session'
 import type { CompactionFailureCode, Summarize, Summary, SummaryRequest } from './contract.ts'
 
 /** Why there is no summary. */
@@ -79,10 +79,10 @@ function checked(value: Summary): Summary | Failure {
   }
 }
 
-/** The words of whatever was thrown. Never throws, and always gives a text that the log can hold. */
+/** The words of whatever was thrown, less what no log may hold. Never throws. */
 export function messageOf(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error)
+    return redact(String(error instanceof Error ? error.message : error))
   } catch {
     return 'what was thrown cannot be put into words'
   }

@@ -200,6 +200,15 @@ describe('a summariser', () => {
     await expectFailure(talk(), 'summarizer-failed', short, { measure: () => (calls++ === 0 ? 9 : broken()) })
   })
 
+  it('fails in words without the key that a provider gave back', async () => {
+    const session = talk()
+    await expectFailure(session, 'summarizer-failed', () =>
+      Promise.reject(new Error('bad key sk-ant-0123456789abcdef')),
+    )
+    expect(JSON.stringify(session.events)).toContain('bad key')
+    expect(JSON.stringify(session.events)).not.toContain('0123456789abcdef')
+  })
+
   it('that ignores its signal is not waited for once the compaction is aborted', async () => {
     const session = talk()
     const { summarize, answer: answerLate } = held()

@@ -1,8 +1,8 @@
 import { APICallError } from '@ai-sdk/provider'
+import { redact } from '@palimpsest/session'
 import type { FailureKind, ModelAdapter } from './adapter.ts'
 import type { AgentLoopErrorCode } from './errors.ts'
 import type { TurnFailure } from './hooks.ts'
-import { redact } from './redact.ts'
 
 /** Longest message of an error that goes into the log, in UTF-16 units. */
 const MESSAGE_LIMIT = 2000

@@ -1,5 +1,14 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import type { EventOf, JsonObject, Message, MessageId, RequestHeader, SessionSeq, StepRef } from '@palimpsest/session'
+import {
+  type EventOf,
+  type JsonObject,
+  type Message,
+  type MessageId,
+  type RequestHeader,
+  type SessionSeq,
+  type StepRef,
+  redact,
+} from '@palimpsest/session'
 import { throwIfAborted, untilAborted, whileRunning } from './abort.ts'
 import type { AgentModel, ExportedPrompt } from './adapter.ts'
 import { AnswerBuilder, type BuiltAnswer, ErrorPart, type StreamPart } from './answer.ts'
@@ -8,7 +17,6 @@ import { type FailureStage, type RequestFailure, messageOf, requestFailure } fro
 import { keepImage } from './images.ts'
 import { logAsItStands } from './log-as-it-stands.ts'
 import type { LoopParts } from './loop-config.ts'
-import { redact } from './redact.ts'
 import { callOptions } from './request.ts'
 import { TurnStop, failTurn, stopOf } from './turn-stop.ts'
 import { toV3Prompt } from './v3-prompt.ts'

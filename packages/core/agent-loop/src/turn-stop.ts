@@ -1,7 +1,6 @@
-import { type TurnEndReason, toJson } from '@palimpsest/session'
+import { type TurnEndReason, redact, toJson } from '@palimpsest/session'
 import type { AgentLoopErrorCode } from './errors.ts'
 import type { TurnFailure } from './hooks.ts'
-import { redact } from './redact.ts'
 
 /** Unwinds a turn to its `turn/end`; every layer on the way closes what it opened. Never leaves the package. */
 export class TurnStop extends Error {

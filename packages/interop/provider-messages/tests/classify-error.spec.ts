@@ -6,7 +6,7 @@ import { APICallError, EmptyResponseBodyError, LoadAPIKeyError } from '@ai-sdk/p
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { languageModelAdapter } from '../src/index.ts'
+import { ProviderMessagesError, languageModelAdapter } from '../src/index.ts'
 import { OVERFLOW_WORDING } from '../src/ai-sdk/overflow-wording.ts'
 
 const { classifyError } = languageModelAdapter()
@@ -292,6 +292,8 @@ describe('other values are classified', () => {
       { statusCode: 429, message: `a user wrote: ${TOO_LONG}` },
       'retryable',
     ],
+    ['what an exporter refuses for its size', new ProviderMessagesError('budget/images', 'x'), 'overflow'],
+    ['what an exporter refuses for its form', new ProviderMessagesError('messages/open-calls', 'x'), undefined],
     ['an empty answer', new EmptyResponseBodyError(), 'retryable'],
     ['a missing key', new LoadAPIKeyError({ message: 'x' }), 'fatal'],
     ['a flag of the package', { isRetryable: true }, 'retryable'],

@@ -5,7 +5,6 @@ import { CompactionError, compactionEvents, undoCompaction } from '@palimpsest/c
 import {
   type AttachmentRef,
   Session,
-  type SessionEvent,
   SessionStore,
   coreEvents,
   interruptedTurnClosers,
@@ -270,9 +269,4 @@ export class WireSession {
     const store = this.#persistence.attachments(this.session.id)
     return store.put(bytes, { mediaType: 'image/png', width: 1, height: 1 })
   }
-}
-
-/** The types of a log, for tests that look at its order. */
-function typesOf(events: readonly SessionEvent[]): string[] {
-  return events.map(({ type }) => type)
 }

@@ -51,6 +51,8 @@ export function classifyError(error: unknown): FailureKind | undefined {
   const facts = errorFacts(error)
   const has = (codes: readonly string[]): boolean => codes.some((code) => facts.codes.has(code))
   if (has(ABORTS)) return undefined
+  // What an exporter refuses for its size, a provider would refuse too: compaction helps.
+  if ([...facts.codes].some((code) => code.startsWith('budget/'))) return 'overflow'
   if (has(OVERFLOWS) || facts.status === 413 || saysOverflow(facts)) return 'overflow'
   if (has(PAYMENTS) || facts.status === 402) return 'fatal'
   if (facts.shouldRetry !== undefined) return facts.shouldRetry ? 'retryable' : 'fatal'

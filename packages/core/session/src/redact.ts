@@ -13,7 +13,7 @@ const PRIVATE: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/\b[a-z]:\\(?:[^\s\\"'<>|]+\\)+([^\s\\"'<>|]*)/gi, String.raw`…\$1`],
 ]
 
-/** The text of a failure as the log may keep it. */
+/** The text of a foreign error as a log may keep it: without credentials, and without where files lie. */
 export function redact(text: string): string {
   return PRIVATE.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
 }
