@@ -16,6 +16,7 @@ import {
 } from '@palimpsest/compact'
 import type { Message, Session, SessionSeq } from '@palimpsest/session'
 import { LearnedCeiling } from './ceiling.ts'
+import { compactionEnded } from './compaction-ended.ts'
 import { CompactBasicError } from './errors.ts'
 import { frameSummary } from './frame.ts'
 import { LogWatch } from './log-watch.ts'
@@ -118,13 +119,23 @@ class WaterMarkCompaction implements BasicCompaction {
       }),
       loop.on('agent/request-error', async ({ session, kind, signal }) => {
         if (session !== this.#session || kind !== 'overflow') return undefined
-        const outcome = await this.compactIfNeeded('overflow', { signal })
-        return outcome.kind === 'compacted' ? 'retry' : 'fail'
+        return (await this.#recover(signal)) ? 'retry' : 'fail'
       }),
     ]
     return () => {
       for (const stop of detach) stop()
     }
+  }
+
+  /** Whether the surface became smaller since the refusal, be it by little, or by a compaction that was under way. */
+  async #recover(signal: AbortSignal): Promise<boolean> {
+    const { surface } = this.#session
+    const { replaceGeneration } = surface
+    const outcome = await this.compactIfNeeded('overflow', { signal })
+    if (outcome.kind === 'failed' && outcome.code === 'busy') {
+      await compactionEnded(this.#session, AbortSignal.any([signal, AbortSignal.timeout(this.#timeoutMs)]))
+    }
+    return surface.replaceGeneration > replaceGeneration
   }
 
   async #automatic(
@@ -190,10 +201,10 @@ class WaterMarkCompaction implements BasicCompaction {
     signal: AbortSignal | undefined,
     pending: readonly Message[] = [],
   ): Promise<CompactionOutcome> {
-    const { summarize, flush, timeoutMs = 300_000, createId } = this.#options
+    const { summarize, flush, createId } = this.#options
     return runCompaction(this.#session, range, summarize, {
       trigger,
-      timeoutMs,
+      timeoutMs: this.#timeoutMs,
       frame: frameSummary,
       measure: (messages) => this.meter.measure(messages).tokens,
       shrinks: (messages, summary) => this.#shrinks(messages, summary, pending),
@@ -211,6 +222,10 @@ class WaterMarkCompaction implements BasicCompaction {
     const usage = this.meter.usage(pending)
     const isSmaller = measuresOver(usage, mark).some((measure) => after[measure] < range[measure])
     return isSmaller && usage.tokens - range.tokens + after.tokens <= mark.tokens
+  }
+
+  get #timeoutMs(): number {
+    return this.#options.timeoutMs ?? 300_000
   }
 
   #budget(): Budget {
@@ -251,12 +266,14 @@ class WaterMarkCompaction implements BasicCompaction {
   #stopWhereOver(outcome: CompactionOutcome & { readonly kind: 'no-progress' }, input: readonly Message[]): void {
     if (this.#options.onNoProgress === 'continue' || isWithin(this.meter.usage(input), this.#budget())) return
     const { tokens, budget, largest } = outcome
-    const named = largest.map(({ seq, tokens, reason }) => `event ${seq} (${reason}, ${tokens} tokens)`).join(', ')
+    const entries = largest.map(({ seq, tokens, reason }) => `event ${seq} (${reason}, ${tokens} tokens)`)
+    const taken = this.meter.measure(input).tokens
+    const named = [...entries, ...(taken > 0 ? [`the new input (${taken} tokens)`] : [])].join(', ')
     const { tokens: fixed } = this.meter.fixed()
     const tools = fixed > 0 ? `; tools and instructions take ${fixed} tokens` : ''
     throw new CompactBasicError(
       'no-progress',
-      `compaction does not get the session from ${tokens} tokens below its budget of ${budget}. The largest entries that stay: ${named}${tools}. ` +
+      `compaction does not get the session from ${tokens} tokens below its budget of ${budget}. The largest that stay: ${named}${tools}. ` +
         'Shorten them, raise the budget, or compact by hand',
       { largest },
     )

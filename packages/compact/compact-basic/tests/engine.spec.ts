@@ -377,4 +377,38 @@ describe('attached to a loop', () => {
     engine(small).attach(other)
     expect(await other.failed({ ...failed, session: small })).toBe('fail')
   })
+
+  it('sends a request again whenever the surface became smaller, also where that was the last attempt', async () => {
+    const session = turns(6)
+    const loop = loopOf()
+    const outcomes: CompactionOutcome[] = []
+    engine(session, { budget: { tokens: 300 }, onOutcome: (outcome) => outcomes.push(outcome) }).attach(loop)
+    const failed = { session, signal, kind: 'overflow' } as const
+    for (let n = 12; n < 14; n += 1) {
+      expect(await loop.failed(failed)).toBe('retry')
+      reply(session, tagged(n, 400))
+      reply(session, tagged(n, 400))
+    }
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['compacted', 'no-progress'])
+    expect(await loop.failed(failed)).toBe('fail')
+  })
+
+  it('waits for a compaction that is under way, and goes by what became of it', async () => {
+    const session = turns(6)
+    const failed = { session, signal, kind: 'overflow' } as const
+    for (const [summary, verdict] of [
+      ['', 'fail'],
+      ['short', 'retry'],
+    ] as const) {
+      let release = (): void => undefined
+      const held = new Promise<void>((resolve) => (release = resolve))
+      const byHand = engine(session, { summarize: () => held.then(() => ({ text: summary })) }).compactNow()
+      const loop = loopOf()
+      engine(session).attach(loop)
+      const answer = loop.failed(failed)
+      release()
+      await byHand
+      expect(await answer).toBe(verdict)
+    }
+  })
 })
