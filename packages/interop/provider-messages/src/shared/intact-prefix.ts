@@ -1,5 +1,5 @@
 import { copiedFrom, deriveEventMessage, jsonEqual } from '@palimpsest/session'
-import type { Json, RequestHeader, SessionEvent, SessionSeq } from '@palimpsest/session'
+import type { EventOf, Json, RequestHeader, SessionEvent, SessionSeq } from '@palimpsest/session'
 
 /** Events by seq. */
 interface EventLog {
@@ -15,10 +15,12 @@ export type SurfacedLog = { readonly surface: { readonly nodes: readonly Session
 
 /**
  * How many of the leading derived messages stand on an intact prefix, so that their signed reasoning may go back.
- * An assistant's prefix is intact when every surface entry before it has a lower seq and the header in force is equal to
- * the one of its request; that of a copy is unknown. The first assistant with reasoning whose prefix is broken ends the
- * count. What was read of a log is kept while its first event is, whatever object hands it over: a call reads what is new,
- * and the surface again only after a replacement or a changed header. SPEC 8.
+ * An assistant's prefix is intact when its request held every surface entry before it, and the header in force is equal
+ * to that of its request; that of a copy is unknown. A request holds what is up to the `throughSeq` of its
+ * `request/start`: what is appended or replaced while the answer streams stands before the answer, and the model never
+ * saw it. Where no request is recorded, the assistant's own seq stands in. The first assistant with reasoning whose
+ * prefix is broken ends the count. What was read of a log is kept while its first event is, whatever object hands it
+ * over: a call reads what is new, and the surface again only after a replacement or a changed header. SPEC 2.3, 8.
  */
 export function intactThrough(session: SurfacedLog): number {
   const log = 'eventAt' in session ? session : listed(session.events)
@@ -63,7 +65,7 @@ class IntactPrefix {
     while (!this.#isBroken && this.#nodes < nodes.length) {
       const event = log.eventAt(nodes[this.#nodes] ?? -1)
       if (event === undefined) break
-      this.#take(event)
+      this.#take(event, log)
     }
     return this.#count
   }
@@ -89,17 +91,24 @@ class IntactPrefix {
     this.#isBroken = false
   }
 
-  #take(event: SessionEvent): void {
+  #take(event: SessionEvent, log: EventLog): void {
     const { seq } = event
     if (event.type === 'assistant/message' && event.data.message.content.some((block) => block.type === 'reasoning')) {
-      const asked = this.#headers.at(event.data.requestSeq ?? seq)
-      this.#isBroken = this.#highest > seq || asked !== this.#current || copiedFrom(event) !== undefined
+      const through = heldThrough(event, log)
+      const asked = this.#headers.at(through + 1)
+      this.#isBroken = this.#highest > through || asked !== this.#current || copiedFrom(event) !== undefined
       if (this.#isBroken) return
     }
     this.#highest = Math.max(this.#highest, seq)
     if (deriveEventMessage(event) !== null) this.#count += 1
     this.#nodes += 1
   }
+}
+
+/** The last seq that the request behind an assistant held, always below its own. */
+function heldThrough({ seq, data }: EventOf<'assistant/message'>, log: EventLog): number {
+  const start = data.requestSeq !== undefined && data.requestSeq < seq ? log.eventAt(data.requestSeq) : undefined
+  return start?.type === 'request/start' ? Math.min(start.data.throughSeq, start.seq - 1) : seq - 1
 }
 
 const NO_HEADER = -1
