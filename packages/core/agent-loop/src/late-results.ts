@@ -11,9 +11,9 @@ import {
   type UserMessage,
 } from '@palimpsest/session'
 
-/** A result that the log holds and the model has not read. */
-interface CallTrack {
-  readonly name: string
+/** A call that no result has answered yet. */
+interface OutstandingCall {
+  readonly place: StepRef
   /** The last finished result that had to wait for its place, recorded as progress. */
   waiting?: EventOf<'tool/progress'>
 }
@@ -26,33 +26,32 @@ export interface LateDelivery {
 
 /**
  * Results that came after their call was closed, until a user message cites them. Finished results that a crash kept
- * from their place count as late once repair has closed their call. SPEC 4.
+ * from their place count as late once repair has closed their call. Ids of calls come back: a closed call is told from
+ * the others of its id by its turn and step. SPEC 3.1, 4.
  */
 export class LateResults {
-  readonly #calls = new Map<ToolCallId, CallTrack>()
-  readonly #names = new Map<ToolCallId, string>()
+  /** By id: of the calls with one id only one is outstanding. */
+  readonly #calls = new Map<ToolCallId, OutstandingCall>()
   /** Finished results behind a synthetic answer, not recorded as late yet. */
-  readonly #owed = new Map<ToolCallId, EventOf<'tool/progress'>>()
+  readonly #owed = new Map<string, EventOf<'tool/progress'>>()
   readonly #undelivered = new Map<SessionSeq, EventOf<'tool/late-result'>>()
 
   see(event: SessionEvent): void {
     switch (event.type) {
       case 'assistant/message':
         for (const block of event.data.message.content) {
-          if (block.type !== 'tool-call') continue
-          this.#calls.set(block.id, { name: block.name })
-          this.#names.set(block.id, block.name)
+          if (block.type === 'tool-call') this.#calls.set(block.id, { place: event.data })
         }
         return
       case 'tool/progress': {
         const call = this.#calls.get(event.data.callId)
-        if (call !== undefined && isFinal(event)) call.waiting = event
+        if (call !== undefined && isSamePlace(call.place, event.data) && isFinal(event)) call.waiting = event
         return
       }
       case 'tool/result':
         return this.#settle(event)
       case 'tool/late-result':
-        this.#owed.delete(event.data.callId)
+        this.#owed.delete(keyOf(event.data))
         this.#undelivered.set(event.seq, event)
         return
       case 'user/message':
@@ -69,7 +68,7 @@ export class LateResults {
       session.append('tool/late-result', lateData({ turn, step }, callId, { content, isError: isError(data) }))
     }
     return [...this.#undelivered.values()].map((event) => ({
-      message: this.#message(event, createId),
+      message: lateMessage(event, toolOf(session, event), createId),
       sourceEventSeqs: [event.seq],
     }))
   }
@@ -79,21 +78,42 @@ export class LateResults {
     const { callId } = event.data.message.source
     const waiting = this.#calls.get(callId)?.waiting
     this.#calls.delete(callId)
-    if (waiting !== undefined && event.data.error?.code === TOOL_OUTCOME_UNKNOWN) this.#owed.set(callId, waiting)
+    if (waiting === undefined || event.data.error?.code !== TOOL_OUTCOME_UNKNOWN) return
+    this.#owed.set(keyOf(waiting.data), waiting)
   }
+}
 
-  #message({ data }: EventOf<'tool/late-result'>, createId: () => string): UserMessage {
-    const name = this.#names.get(data.callId) ?? 'unknown'
-    const text =
-      `Late result of the tool ${JSON.stringify(name)}, call ${JSON.stringify(data.callId)}. The call was answered before ` +
-      `the tool had finished; ${isError(data) ? 'it failed since, and this is what it said' : 'this is what it returned since'}:`
-    return {
-      id: createId() as MessageId,
-      role: 'user',
-      content: [{ type: 'text', text }, ...data.content],
-      source: { kind: 'plugin', plugin: 'agent-loop', about: 'late-result', callId: data.callId, tool: name },
+function lateMessage({ data }: EventOf<'tool/late-result'>, tool: string, createId: () => string): UserMessage {
+  const text =
+    `Late result of the tool ${JSON.stringify(tool)}, call ${JSON.stringify(data.callId)}. The call was answered before ` +
+    `the tool had finished; ${isError(data) ? 'it failed since, and this is what it said' : 'this is what it returned since'}:`
+  return {
+    id: createId() as MessageId,
+    role: 'user',
+    content: [{ type: 'text', text }, ...data.content],
+    source: { kind: 'plugin', plugin: 'agent-loop', about: 'late-result', callId: data.callId, tool },
+  }
+}
+
+/** Name of the tool whose call this was. Late results are rare: the log is read for it instead of keeping every name. */
+function toolOf(session: Session, { seq, data }: EventOf<'tool/late-result'>): string {
+  for (let at = seq - 1; at >= 0; at -= 1) {
+    const event = session.eventAt(at)
+    if (event?.type !== 'assistant/message' || !isSamePlace(event.data, data)) continue
+    for (const block of event.data.message.content) {
+      if (block.type === 'tool-call' && block.id === data.callId) return block.name
     }
   }
+  return 'unknown'
+}
+
+/** One step makes one message, in which no id stands twice. */
+function keyOf({ turn, step, callId }: StepRef & { readonly callId: ToolCallId }): string {
+  return JSON.stringify([turn, step, callId])
+}
+
+function isSamePlace(one: StepRef, other: StepRef): boolean {
+  return one.turn === other.turn && one.step === other.step
 }
 
 /** Payload of `tool/progress` and `tool/late-result`, with the members that this package adds. */
