@@ -1,6 +1,6 @@
 import type {
   LanguageModelV3,
-  LanguageModelV3CallOptions,
+  LanguageModelV3Prompt,
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
@@ -37,10 +37,12 @@ export interface PromptAdapter {
     }
     readonly header: RequestHeader
     readonly messages: readonly Message[]
+    /** The version of the model's interface, which the prompt is written in; `v4` unless given. */
+    readonly specificationVersion?: SummaryModel['specificationVersion']
   }): PromptParts | Promise<PromptParts>
 }
 interface PromptParts {
-  readonly prompt: LanguageModelV4Prompt
+  readonly prompt: LanguageModelV4Prompt | LanguageModelV3Prompt
   readonly providerOptions?: SharedV4ProviderOptions
   readonly toolNames?: ReadonlyMap<string, string>
 }
@@ -86,17 +88,21 @@ export function modelSummarizer(options: ModelSummarizerOptions): Summarize {
 
 type Reasoning = NonNullable<LanguageModelV4CallOptions['reasoning']>
 
-/** A V3 model knows no `reasoning`. The other parts of a session's prompt are the same in both. */
+type SummaryCall = Omit<LanguageModelV4CallOptions, 'prompt'> & Pick<PromptParts, 'prompt'>
+
+/** The adapter was told the version of this model, and the prompt is of it. A V3 model knows no `reasoning`. */
 async function send(
   model: SummaryModel,
-  call: LanguageModelV4CallOptions,
+  { prompt, ...call }: SummaryCall,
 ): Promise<{ readonly stream: Parameters<typeof readAnswer>[0] }> {
-  if (model.specificationVersion === 'v4') return model.doStream(call)
+  if (model.specificationVersion === 'v4') {
+    return model.doStream({ ...call, prompt: prompt as LanguageModelV4Prompt })
+  }
   const { reasoning: _, ...rest } = call
-  return model.doStream(rest as LanguageModelV3CallOptions)
+  return model.doStream({ ...rest, prompt: prompt as LanguageModelV3Prompt })
 }
 
-function plainCall(options: CommonOptions, { messages }: SummaryRequest): LanguageModelV4CallOptions {
+function plainCall(options: CommonOptions, { messages }: SummaryRequest): SummaryCall {
   const { instructions = DEFAULT_INSTRUCTIONS, maxTokens, providerOptions } = options
   const text = `${instructions}\n\n# The conversation\n\n${renderTranscript(messages)}`
   return {
@@ -109,16 +115,16 @@ function plainCall(options: CommonOptions, { messages }: SummaryRequest): Langua
 async function replayCall(
   options: CommonOptions & { readonly adapter: PromptAdapter },
   { session, prefix }: SummaryRequest,
-): Promise<LanguageModelV4CallOptions> {
+): Promise<SummaryCall> {
   const { model, adapter, instructions = DEFAULT_INSTRUCTIONS, maxTokens, providerOptions } = options
   const header = headerInForce(session)
   if (header === undefined) {
     throw new CompactBasicError('summary/failed', `session ${session.id} has no request/header to replay: use 'plain'`)
   }
-  const { provider, modelId } = model
+  const { provider, modelId, specificationVersion } = model
   const config: RequestConfig = { ...header.config, provider, model: modelId }
   const messages = [...prefix, closing(instructions)]
-  const exported = await adapter.toPrompt({ session, header: { ...header, config }, messages })
+  const exported = await adapter.toPrompt({ session, header: { ...header, config }, messages, specificationVersion })
   const tools = toolsOf(header, exported.toolNames)
   const { temperature, reasoningEffort, maxTokens: answerTokens } = config
   const maxOutputTokens = maxTokens ?? answerTokens

@@ -1,4 +1,7 @@
+import { defineTool } from '@palimpsest/agent-loop'
 import type { CompactionOutcome } from '@palimpsest/compact'
+import { languageModelAdapter } from '@palimpsest/provider-messages'
+import type { AttachmentRef } from '@palimpsest/session'
 import { describe, expect, it } from 'vitest'
 import { basicCompaction, extractSummarizer, modelSummarizer } from '@palimpsest/compact-basic'
 import { ScriptedModel } from '@palimpsest/testkit'
@@ -120,5 +123,35 @@ describe('the agent loop with compaction attached', () => {
     expect(await one.loop.send('Task')).toMatchObject({ reason: { kind: 'aborted' } })
     expect(aborted).toBe(true)
     expectValid(one.session)
+  })
+})
+
+describe('a model of the V3 interface', () => {
+  const providers = ['scripted.chat', 'anthropic.messages', 'openai.responses']
+  it.each(providers)('gets for a summary exactly the prompt that the loop sent, images too: %s', async (provider) => {
+    const attachment: AttachmentRef = { attachmentId: `sha256:${'0'.repeat(64)}`, mediaType: 'image/png', bytes: 3 }
+    const image = { type: 'image', attachment } as const
+    const shot = defineTool({
+      name: 'shot',
+      inputSchema: { type: 'object' },
+      execute: () => ({ content: [{ type: 'text', text: 'See: '.repeat(300) }, image] }),
+    })
+    const scripted = new ScriptedModel([{ parts: [{ call: 'shot' }] }, 'A picture.', 'Two pictures.'], { provider })
+    const model = scripted.v3()
+    const pictures = languageModelAdapter({ image: () => 'AAEC' })
+    const { session, loop } = looped([], { model, adapter: pictures, tools: [shot] })
+    await loop.send([{ type: 'text', text: 'What is this?' }, image])
+    const compaction = basicCompaction({
+      session,
+      summarize: modelSummarizer({ model, adapter: pictures, prefix: 'replay' }),
+      budget: { tokens: 100_000 },
+    })
+    expect((await compaction.compactNow()).kind).toBe('compacted')
+    const [, sent, summarised] = scripted.requests.map(({ prompt }) => prompt)
+    expect(JSON.stringify(sent).match(/"data":"AAEC"/g)).toHaveLength(2)
+    expect(sent?.[1]?.content).toContainEqual({ type: 'file', mediaType: 'image/png', data: 'AAEC' })
+    expect(summarised?.slice(0, sent?.length)).toStrictEqual(sent)
+    expect(summarised?.length).toBeGreaterThan(sent?.length ?? 0)
+    expectValid(session)
   })
 })

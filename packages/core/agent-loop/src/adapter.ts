@@ -1,4 +1,10 @@
-import type { LanguageModelV3, LanguageModelV4, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider'
+import type {
+  LanguageModelV3,
+  LanguageModelV3Prompt,
+  LanguageModelV4,
+  LanguageModelV4Prompt,
+  SharedV4ProviderOptions,
+} from '@ai-sdk/provider'
 import type { Message, RequestHeader, SessionEvent, SessionSeq } from '@palimpsest/session'
 
 /** A model of any published `@ai-sdk/*` provider package. */
@@ -20,11 +26,14 @@ export interface PromptRequest {
   readonly header: RequestHeader
   /** The derived messages. */
   readonly messages: readonly Message[]
+  /** The version of the model's interface, which the prompt is written in; `v4` unless given. */
+  readonly specificationVersion?: AgentModel['specificationVersion']
 }
 
 /** A prompt in the model's form, and the provider options that it needs. */
 export interface ExportedPrompt {
-  readonly prompt: LanguageModelV4Prompt
+  /** Of the request's `specificationVersion`: it is sent as it is. Text and calls are the same in both. */
+  readonly prompt: LanguageModelV4Prompt | LanguageModelV3Prompt
   /** Laid over those of the header, provider by provider. */
   readonly providerOptions?: SharedV4ProviderOptions
   /** Names that tool definitions take on this request's wire, by the name of the session; others keep theirs. */

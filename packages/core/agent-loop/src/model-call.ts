@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV3Prompt, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import {
   type EventOf,
   type JsonObject,
@@ -17,9 +17,8 @@ import { type FailureStage, type RequestFailure, messageOf, requestFailure } fro
 import { keepImage } from './images.ts'
 import { logAsItStands } from './log-as-it-stands.ts'
 import type { LoopParts } from './loop-config.ts'
-import { callOptions } from './request.ts'
+import { type CallOptions, callOptions } from './request.ts'
 import { TurnStop, failTurn, stopOf } from './turn-stop.ts'
-import { toV3Prompt } from './v3-prompt.ts'
 
 export type AssistantEvent = EventOf<'assistant/message'>
 
@@ -76,12 +75,12 @@ export async function callModel(parts: LoopParts, call: ModelCall): Promise<Atte
 }
 
 async function exportPrompt(
-  { adapter }: LoopParts,
+  { adapter, model }: LoopParts,
   header: RequestHeader,
   messages: readonly Message[],
   session: Parameters<LoopParts['adapter']['toPrompt']>[0]['session'],
 ): Promise<ExportedPrompt> {
-  return adapter.toPrompt({ session, header, messages })
+  return adapter.toPrompt({ session, header, messages, specificationVersion: model.specificationVersion })
 }
 
 function newAnswer(parts: LoopParts, { toolNames }: ExportedPrompt): AnswerBuilder {
@@ -93,13 +92,16 @@ function newAnswer(parts: LoopParts, { toolNames }: ExportedPrompt): AnswerBuild
   })
 }
 
+/** The adapter was told the version of this model, and the prompt is of it. A V3 model knows no `reasoning`. */
 async function open(
   model: AgentModel,
-  options: LanguageModelV4CallOptions,
+  { prompt, ...options }: CallOptions,
 ): Promise<{ readonly stream: ReadableStream<StreamPart> }> {
-  if (model.specificationVersion === 'v4') return model.doStream(options)
-  const { reasoning: _, prompt, ...rest } = options
-  return model.doStream({ ...rest, prompt: toV3Prompt(prompt) })
+  if (model.specificationVersion === 'v4') {
+    return model.doStream({ ...options, prompt: prompt as LanguageModelV4Prompt })
+  }
+  const { reasoning: _, ...rest } = options
+  return model.doStream({ ...rest, prompt: prompt as LanguageModelV3Prompt })
 }
 
 async function readAnswer(

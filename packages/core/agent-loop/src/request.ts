@@ -36,11 +36,16 @@ export function buildHeader({ model, settings, instructions, tools }: HeaderPart
   }
 }
 
+/** The options of a call, with a prompt of either version. */
+export type CallOptions<Prompt = ExportedPrompt['prompt']> = Omit<LanguageModelV4CallOptions, 'prompt'> & {
+  readonly prompt: Prompt
+}
+
 /** The options of the call, from the header and the exported prompt alone. The signal is added where it is sent. */
-export function callOptions(
+export function callOptions<Prompt extends ExportedPrompt['prompt']>(
   { config, tools }: RequestHeader,
-  { prompt, providerOptions, toolNames }: ExportedPrompt,
-): LanguageModelV4CallOptions {
+  { prompt, providerOptions, toolNames }: ExportedPrompt & { readonly prompt: Prompt },
+): CallOptions<Prompt> {
   const { temperature, maxTokens, stop, reasoningEffort } = config
   const wireName = (name: string): string => toolNames?.get(name) ?? name
   const toolChoice = toolChoiceOf(config['toolChoice'], wireName)

@@ -1,15 +1,10 @@
-import type {
-  LanguageModelV3,
-  LanguageModelV3CallOptions,
-  LanguageModelV4Prompt,
-  SharedV4FileData,
-} from '@ai-sdk/provider'
+import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
 import { languageModelAdapter } from '@palimpsest/provider-messages'
 import { type AttachmentRef, Session } from '@palimpsest/session'
 import { ScriptedModel } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { AgentLoop, type ModelAdapter, defineTool } from '../src/index.ts'
+import { AgentLoop, type ModelAdapter, type PromptRequest, defineTool } from '../src/index.ts'
 import { rig } from './harness.ts'
 
 // The prompt of the V3 interface, member by member, and nothing else.
@@ -146,84 +141,22 @@ describe('a model of the V3 interface', () => {
     },
   )
 
-  it('gets every kind of file that a V4 prompt may hold', async () => {
-    const files: SharedV4FileData[] = [
-      { type: 'data', data: new Uint8Array([0, 1, 2]) },
-      { type: 'data', data: 'AAEC' },
-      { type: 'url', url: new URL('https://files.example/1') },
-      { type: 'text', text: 'héllo' },
-    ]
-    const types = ['image/png', 'image', 'application/pdf']
-    const parts = types.flatMap((mediaType) => files.map((data) => ({ type: 'file' as const, mediaType, data })))
-    const prompt: LanguageModelV4Prompt = [
-      { role: 'user', content: parts },
-      { role: 'assistant', content: [{ type: 'custom', kind: 'scripted.note' }] },
-      {
-        role: 'assistant',
-        content: [
-          { type: 'reasoning-file', mediaType: 'image/png', data: { type: 'data', data: 'AAEC' } },
-          ...parts,
-          { type: 'tool-call', toolCallId: 'c', toolName: 'shot', input: {} },
-        ],
+  it('and one of V4 are named to the adapter, which writes the prompt in their version', async () => {
+    const inner = languageModelAdapter()
+    const versions: PromptRequest['specificationVersion'][] = []
+    const adapter: ModelAdapter = {
+      toPrompt: (request) => {
+        versions.push(request.specificationVersion)
+        return inner.toPrompt(request)
       },
-      {
-        role: 'tool',
-        content: [
-          {
-            type: 'tool-result',
-            toolCallId: 'c',
-            toolName: 'shot',
-            output: { type: 'content', value: parts.map((part) => ({ ...part, filename: 'one' })) },
-          },
-        ],
-      },
-    ]
-    const { model, requests } = strict(['Seen.'])
-    const adapter: ModelAdapter = { toPrompt: () => ({ prompt }) }
-    const loop = new AgentLoop({ session: Session.create(), model, adapter })
-    expect((await loop.send('go')).reason).toEqual({ kind: 'completed' })
-    const [user, assistant, tool] = requests[0]?.prompt ?? []
-    expect(requests[0]?.prompt).toHaveLength(3)
-    expect(assistant?.content).toHaveLength(parts.length + 1)
-    expect(user?.content.slice(0, 4)).toMatchObject([
-      { data: new Uint8Array([0, 1, 2]) },
-      { data: 'AAEC' },
-      { data: new URL('https://files.example/1') },
-      { data: new TextEncoder().encode('héllo') },
-    ])
-    expect(tool?.content).toMatchObject([
-      {
-        output: {
-          value: [
-            ...types.slice(0, 2).flatMap((mediaType) => [
-              { type: 'image-data', data: 'AAEC' },
-              { type: 'image-data', data: 'AAEC' },
-              { type: 'image-url', url: 'https://files.example/1' },
-              { type: 'image-data', mediaType: mediaType === 'image' ? 'image/*' : mediaType, data: 'aMOpbGxv' },
-            ]),
-            { type: 'file-data', data: 'AAEC', filename: 'one' },
-            { type: 'file-data', data: 'AAEC', filename: 'one' },
-            { type: 'file-url', url: 'https://files.example/1' },
-            { type: 'file-data', data: 'aMOpbGxv', filename: 'one' },
-          ],
-        },
-      },
-    ])
-  })
-
-  it('does not get a file that only its provider has: the request fails before it is sent', async () => {
-    const prompt: LanguageModelV4Prompt = [
-      {
-        role: 'user',
-        content: [
-          { type: 'file', mediaType: 'image/png', data: { type: 'reference', reference: { openai: 'file-1' } } },
-        ],
-      },
-    ]
-    const { model, requests } = strict(['Seen.'])
-    const loop = new AgentLoop({ session: Session.create(), model, adapter: { toPrompt: () => ({ prompt }) } })
-    expect((await loop.send('go')).reason).toMatchObject({ failure: { code: 'request/failed' } })
-    expect(requests).toEqual([])
+    }
+    const session = Session.create()
+    for (const model of [strict(['One.']).model, new ScriptedModel(['Two.'])]) {
+      const loop = new AgentLoop({ session, model, adapter })
+      expect((await loop.send('go')).reason).toEqual({ kind: 'completed' })
+      await loop.close()
+    }
+    expect(versions).toEqual(['v3', 'v4'])
   })
 
   it('answers as one of V4 does', async () => {

@@ -113,6 +113,19 @@ describe('the adapter reads images', () => {
     ])
   })
 
+  it('in the form of the version that the request names, and of V4 where it names none', async () => {
+    const adapter = languageModelAdapter({ image: () => 'AAEC' })
+    const filesOf = async (version: Pick<LanguageModelRequest, 'specificationVersion'>): Promise<unknown[]> => {
+      const { prompt } = await adapter.toPrompt({ ...given, ...version })
+      const parts = prompt.flatMap<object>(({ content }) => (typeof content === 'string' ? [] : content))
+      return parts.flatMap((part) => ('data' in part ? [part.data] : []))
+    }
+    const four = Array.from({ length: 4 }, () => ({ type: 'data', data: 'AAEC' }))
+    expect(await filesOf({})).toEqual(four)
+    expect(await filesOf({ specificationVersion: 'v4' })).toEqual(four)
+    expect(await filesOf({ specificationVersion: 'v3' })).toEqual(four.map(({ data }) => data))
+  })
+
   it('not at all without a store', async () => {
     const { prompt } = await languageModelAdapter().toPrompt(given)
     expect(JSON.stringify(prompt)).not.toContain('"file"')
