@@ -52,8 +52,13 @@ export function blockContent(block: AnswerBlock, isInterrupted: boolean): Assist
   }
 }
 
-/** The entry of `replayState.blocks`. */
-export function replayOf({ metadata, callId, originalId }: AnswerBlock): Json {
+/**
+ * The entry of `replayState.blocks`. Reasoning is sealed together with all of its answer: where the message `leavesOut`
+ * something the seals stay behind, since the answer cannot go back as it came.
+ */
+export function replayOf(block: AnswerBlock, leavesOut: boolean): Json {
+  const { kind, callId, originalId } = block
+  const metadata = kind === 'reasoning' && leavesOut ? undefined : block.metadata
   const isMinted = callId !== undefined && callId !== originalId
   if (metadata === undefined && !isMinted) return null
   return {

@@ -26,6 +26,8 @@ export interface BuiltAnswer {
   readonly stream: readonly AssistantStreamRecord[]
   readonly replayState: JsonObject | undefined
   readonly usage: TokenUsage | undefined
+  /** It is the visible prefix of an answer that was cut. */
+  readonly isInterrupted: boolean
 }
 
 export interface AnswerOptions {
@@ -45,7 +47,7 @@ export class ErrorPart extends Error {
 
 /**
  * Collects stream parts by the id of their block, not by nesting: blocks overlap. What the provider runs itself, its
- * calls and their results, is no part of the message. SPEC 2.5.
+ * calls and their results, is no part of the message, and then nothing that seals its reasoning is either. SPEC 2.5.
  */
 export class AnswerBuilder {
   readonly #options: AnswerOptions
@@ -59,6 +61,8 @@ export class AnswerBuilder {
   readonly #response: Record<string, Json> = {}
   #usage: TokenUsage | undefined
   #finish: FinishPart['finishReason'] | undefined
+  /** The provider's answer has blocks that the message does not keep. */
+  #leavesOut = false
 
   constructor(options: AnswerOptions) {
     this.#options = options
@@ -89,7 +93,7 @@ export class AnswerBuilder {
         return this.#end(part.type === 'text-end' ? 'text' : 'reasoning', part)
       case 'tool-input-start': {
         const block = this.#start('tool-call', part.id, part.providerMetadata, part.toolName)
-        if (part.providerExecuted === true) block.isForeign = true
+        if (part.providerExecuted === true) this.#leaveOut(block)
         return
       }
       case 'tool-input-delta':
@@ -101,6 +105,10 @@ export class AnswerBuilder {
         return this.#call(part)
       case 'file':
         return this.#file(part)
+      case 'tool-result':
+      case 'reasoning-file':
+        this.#leavesOut = true
+        return
       case 'response-metadata':
         if (part.id !== undefined) this.#response['id'] = part.id
         if (part.modelId !== undefined) this.#response['modelId'] = part.modelId
@@ -118,7 +126,10 @@ export class AnswerBuilder {
     await Promise.all(this.#images)
   }
 
-  /** The whole message. Throws `IncompleteAnswer` when it was cut. */
+  /**
+   * The whole message, and of one that reached the limit of its length within a call the visible prefix: the same
+   * request would end there again. Throws `IncompleteAnswer` when it was cut in any other way.
+   */
   whole(): BuiltAnswer {
     const finish = this.#finish
     if (finish === undefined) throw new IncompleteAnswer('the answer ended without a finish part')
@@ -128,9 +139,11 @@ export class AnswerBuilder {
     }
     if (finish.unified === 'error') throw new IncompleteAnswer('the provider ended the answer with an error')
     const cut = this.#blocks.find(({ kind, isForeign, isClosed }) => kind === 'tool-call' && !isForeign && !isClosed)
-    if (cut !== undefined) throw new IncompleteAnswer(`the call of ${cut.name} was not complete`)
-    for (const block of this.#blocks) if (!block.isClosed) this.#close(block)
-    return this.#build(false)
+    if (cut !== undefined && finish.unified !== 'length') {
+      throw new IncompleteAnswer(`the call of ${cut.name} was not complete`)
+    }
+    for (const block of this.#blocks) if (!block.isClosed && block.kind !== 'tool-call') this.#close(block)
+    return this.#build(cut !== undefined)
   }
 
   /** The visible prefix: finished calls and what there is of texts. */
@@ -148,7 +161,7 @@ export class AnswerBuilder {
       kept.push(block)
       content.push(built)
     }
-    const blocks = kept.map(replayOf)
+    const blocks = kept.map((block) => replayOf(block, this.#leavesOut))
     const replayState = {
       ...(Object.keys(this.#response).length === 0 ? {} : { response: this.#response }),
       ...(blocks.some((block) => block !== null) ? { blocks } : {}),
@@ -164,6 +177,7 @@ export class AnswerBuilder {
       stream: accumulator.records(),
       replayState: Object.keys(replayState).length === 0 ? undefined : replayState,
       usage: this.#usage,
+      isInterrupted,
     }
   }
 
@@ -221,8 +235,13 @@ export class AnswerBuilder {
     block.absorb(part.providerMetadata)
     block.name = this.#options.toolName(part.toolName) || 'unnamed'
     block.text = part.input
-    if (part.providerExecuted === true) block.isForeign = true
+    if (part.providerExecuted === true) this.#leaveOut(block)
     this.#close(block)
+  }
+
+  #leaveOut(block: AnswerBlock): void {
+    block.isForeign = true
+    this.#leavesOut = true
   }
 
   #file(part: FilePart): void {

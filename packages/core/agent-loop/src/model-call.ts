@@ -59,7 +59,7 @@ export async function callModel(parts: LoopParts, call: ModelCall): Promise<Atte
     // The finish part makes an answer whole, whether the turn is aborted by now or not.
     if (answer.hasImages) await whileRunning(signal, settleImages(answer))
     const built = answer.whole()
-    return { message: record.message(built, false), finish: answer.finish?.unified ?? 'other' }
+    return { message: record.message(built), finish: answer.finish?.unified ?? 'other' }
   } catch (error) {
     if (!(error instanceof TurnStop)) {
       const failed = requestFailure(error instanceof ErrorPart ? error.cause : error, stage, adapter)
@@ -69,7 +69,7 @@ export async function callModel(parts: LoopParts, call: ModelCall): Promise<Atte
     const prefix = answer?.prefix()
     if (error.reason.kind === 'error') record.attempt(prefix, error.reason.failure as JsonObject)
     else if (prefix === undefined || prefix.content.length === 0) record.attempt(prefix, undefined)
-    else return { message: record.message(prefix, true), finish: 'aborted' }
+    else return { message: record.message(prefix), finish: 'aborted' }
     throw error
   }
 }
@@ -145,9 +145,9 @@ class AnswerRecord {
   }
 
   /** Throws `TurnStop` `hook/failed` when a listener vetoes the message: then the request was an attempt. */
-  message(built: BuiltAnswer, isInterrupted: boolean): AssistantEvent {
+  message(built: BuiltAnswer): AssistantEvent {
     try {
-      return this.#append(built, isInterrupted)
+      return this.#append(built)
     } catch (error) {
       const failure = { code: 'hook/failed', message: redact(`the log did not take the answer: ${messageOf(error)}`) }
       this.attempt(built, failure)
@@ -155,7 +155,7 @@ class AnswerRecord {
     }
   }
 
-  #append({ content, stream, replayState, usage }: BuiltAnswer, isInterrupted: boolean): AssistantEvent {
+  #append({ content, stream, replayState, usage, isInterrupted }: BuiltAnswer): AssistantEvent {
     const { session, model, createId } = this.#parts
     const source = {
       kind: 'model' as const,

@@ -1,5 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
-import type { AttachmentRef } from '@palimpsest/session'
+import { toAnthropic } from '@palimpsest/provider-messages'
+import type { AttachmentRef, JsonObject, Message } from '@palimpsest/session'
 import type { ScriptedAnswer } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -35,6 +36,12 @@ function first(one: Rig) {
   if (message === undefined) throw new Error('the model answered nothing')
   return message.data
 }
+
+/** A call whose arguments break off. */
+const half = (id: string): { readonly part: LanguageModelV4StreamPart }[] => [
+  { part: { type: 'tool-input-start', id, toolName: 'echo' } },
+  { part: { type: 'tool-input-delta', id, delta: '{"a":"lo' } },
+]
 
 describe('stream parts', () => {
   it('blocks are collected by id, not by nesting, in the order in which they began', async () => {
@@ -108,6 +115,50 @@ describe('stream parts', () => {
     ])
     expect(messageOf(one).message.content).toEqual([{ type: 'text', text: 'found' }])
     expect(JSON.stringify(messageOf(one))).not.toContain('search')
+  })
+
+  it('where calls that the provider runs are left out, nothing that seals the reasoning is kept', async () => {
+    const sealed = (id: string, metadata: JsonObject, delta?: string): LanguageModelV4StreamPart[] => [
+      { type: 'reasoning-start', id },
+      ...(delta === undefined ? [] : [{ type: 'reasoning-delta' as const, id, delta }]),
+      { type: 'reasoning-end', id, providerMetadata: { anthropic: metadata } },
+    ]
+    const run: LanguageModelV4StreamPart[] = [
+      { type: 'tool-call', toolCallId: 's', toolName: 'search', input: '{}', providerExecuted: true },
+    ]
+    const late: LanguageModelV4StreamPart[] = [{ type: 'tool-result', toolCallId: 's', toolName: 'search', result: {} }]
+    for (const leftOut of [[], run, late]) {
+      const one = await answered([
+        ...sealed('1', { signature: 'seal-1' }, 'first'),
+        ...leftOut,
+        ...sealed('2', { redactedData: 'seal-2' }),
+        ...sealed('3', { signature: 'seal-3' }, 'then'),
+        { type: 'text-delta', id: 't', delta: 'found' },
+        { type: 'text-end', id: 't', providerMetadata: { anthropic: { kept: true } } },
+        { type: 'tool-call', toolCallId: ' ', toolName: 'echo', input: '{}' },
+        finish,
+      ])
+      const { message } = messageOf(one)
+      expect(message.content.map(({ type }) => type)).toEqual([
+        'reasoning',
+        'reasoning',
+        'reasoning',
+        'text',
+        'tool-call',
+      ])
+      expect(JSON.stringify(message).includes('seal')).toBe(leftOut.length === 0)
+      if (leftOut.length > 0) {
+        const blocks = [null, null, null, { providerMetadata: { anthropic: { kept: true } } }, { callId: ' ' }]
+        expect(message.source.replayState).toMatchObject({ blocks })
+      }
+      const target = { model: 'claude-sonnet-4-5', provider: 'anthropic.messages' }
+      const own = one.session.deriveMessages().map((entry): Message => {
+        if (entry.role !== 'assistant') return entry
+        return { ...entry, source: { ...entry.source, ...target } }
+      })
+      const { report: _, ...request } = toAnthropic(own, { ...target, intactThrough: own.length })
+      expect(JSON.stringify(request).includes('seal-3')).toBe(leftOut.length === 0)
+    }
   })
 
   it('blank and repeated call ids are minted, and the original is kept', async () => {
@@ -243,6 +294,50 @@ describe('ends', () => {
     })
     expect((await one.send('go')).reason).toEqual({ kind: 'completed' })
     expect(one.of('tool/result')[0]?.data.error?.code).toBe('INVALID_ARGUMENTS')
+  })
+
+  it('length within a call keeps what came before it, asks for nothing again and ends the turn as max-tokens', async () => {
+    for (const before of [['Writing.'], []]) {
+      const one = rig({ tools: [echo], script: [{ parts: [...before, ...half('h')], finish: 'length' }, 'Go on.'] })
+      expect(await one.send('go')).toMatchObject({ reason: { kind: 'max-tokens' }, text: before.join('') })
+      expect(one.model.requests).toHaveLength(1)
+      expect(messageOf(one).message.content).toEqual(before.map((text) => ({ type: 'text', text })))
+      expect(messageOf(one).interrupted).toBe(true)
+      expect(one.of('assistant/attempt')).toEqual([])
+      expect((await one.send('and?')).reason).toEqual({ kind: 'completed' })
+    }
+  })
+
+  it('length within a call runs the calls that were finished, and the turn goes on', async () => {
+    const reasoning: LanguageModelV4StreamPart = { type: 'reasoning-start', id: 'r', providerMetadata: { s: { a: 1 } } }
+    const one = rig({
+      tools: [echo],
+      script: [
+        {
+          parts: [{ part: reasoning }, 'Both.', { call: 'echo', id: 'w', input: { a: 1 } }, ...half('h')],
+          finish: 'length',
+          usage: { output: 9 },
+        },
+        'Done.',
+      ],
+    })
+    expect(await one.send('go')).toMatchObject({ reason: { kind: 'completed' }, text: 'Done.', steps: 2 })
+    expect(messageOf(one)).toMatchObject({ interrupted: true, usage: { outputTokens: 9 } })
+    expect(messageOf(one).message.content).toEqual([
+      { type: 'reasoning', text: '' },
+      { type: 'text', text: 'Both.' },
+      { type: 'tool-call', id: 'w', name: 'echo', arguments: '{"a":1}' },
+    ])
+    expect(one.of('tool/call').map(({ data }) => data.callId)).toEqual(['w'])
+    expect(one.of('tool/result').map(({ data }) => data.error)).toEqual([undefined])
+  })
+
+  it('any other end within a call is an attempt', async () => {
+    for (const reason of ['stop', 'tool-calls'] as const) {
+      const one = rig({ tools: [echo], script: [{ parts: half('h'), finish: reason }, 'Whole.'] })
+      expect((await one.send('go')).text).toBe('Whole.')
+      expect(one.of('assistant/attempt')).toHaveLength(1)
+    }
   })
 
   it.each(['early', 'cut', 'error'] as const)(
