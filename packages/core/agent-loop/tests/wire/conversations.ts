@@ -49,6 +49,8 @@ class Conversation {
   /** An abort is on its way: a server may fall silent. */
   #mayHang = false
   #compaction: ReturnType<typeof basicCompaction> | undefined
+  /** Something that lands in the session while an answer is on its way. */
+  #landing: Promise<void> | undefined
 
   constructor(root: string, target: WireTarget, seed: number) {
     this.#target = target
@@ -172,9 +174,28 @@ class Conversation {
     }
   }
 
-  #answer(request: ReceivedRequest, target: WireTarget): ServedAnswer {
+  #answer(request: ReceivedRequest, target: WireTarget): ServedAnswer | Promise<ServedAnswer> {
     const dice = this.#script
     if (asksForSummary(request)) return anySummary(dice)
+    const answer = this.#answerOf(request, target)
+    if (!dice.chance(0.08)) return answer
+    // Whatever comes of the answer, what lands before it was not sent.
+    this.#landing = this.#land().catch((error: unknown) => void this.#one.problems.push(`a landing: ${String(error)}`))
+    return this.#landing.then(() => answer)
+  }
+
+  /** What another part of a program does to a session while an answer is on its way. */
+  async #land(): Promise<void> {
+    const one = this.#one
+    this.#count({ landings: 1 })
+    const what = this.#script.one(['append', 'replace', 'compact'])
+    if (what === 'append') one.say('by the way')
+    if (what === 'replace') one.redact()
+    if (what === 'compact') await this.#compaction?.compactNow()
+  }
+
+  #answerOf(request: ReceivedRequest, target: WireTarget): ServedAnswer {
+    const dice = this.#script
     const reply = anyReply(dice, target, request, this.#calls > 0 && dice.chance(0.75))
     if (this.#mayHang && dice.chance(0.3)) {
       this.#mayHang = false
@@ -198,6 +219,7 @@ class Conversation {
     this.#mayHang = dice.chance(0.15)
     const { reason } = await loop.send(dice.one(prompts))
     await loop.idle()
+    await this.#landing
     for (const off of disarm) off?.()
     if (reason.kind === 'error') this.#judge(reason.failure)
     if (reason.kind === 'aborted') this.#count({ aborts: 1 })
@@ -253,7 +275,7 @@ class Conversation {
       this.#count({ undos: 1 })
       return this.#open()
     }
-    const what = dice.one([...quiet, 'prompt', 'resume', 'crash', 'crash', 'fork', 'switch', 'settings'])
+    const what = dice.one([...quiet, 'prompt', 'resume', 'cut', 'cut', 'fork', 'switch', 'settings'])
     if (what === 'on') return
     if (what === 'prompt') this.#system = dice.one(['You read files.', '', ' ', 'You read files, \ud800 and briefly.'])
     if (what === 'settings') this.#isPlain = !this.#isPlain
@@ -261,9 +283,9 @@ class Conversation {
       this.#count({ resumes: 1 })
       await one.resume()
     }
-    if (what === 'crash') {
-      this.#count({ kills: 1 })
-      await one.crash(1 + dice.below(one.session.length), dice.below(200))
+    if (what === 'cut') {
+      this.#count({ cuts: 1 })
+      await one.cut(1 + dice.below(one.session.length), dice.below(200))
     }
     if (what === 'fork') {
       this.#count({ forks: 1 })

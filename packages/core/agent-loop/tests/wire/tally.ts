@@ -6,7 +6,10 @@ export interface Tally {
   overflows: number
   prunings: number
   aborts: number
-  kills: number
+  /** Logs that were cut after an orderly stop; real kills have tests of their own. */
+  cuts: number
+  /** Appends, replacements and compactions while an answer was on its way. */
+  landings: number
   forks: number
   resumes: number
   undos: number
@@ -29,7 +32,8 @@ export function emptyTally(): Tally {
     overflows: 0,
     prunings: 0,
     aborts: 0,
-    kills: 0,
+    cuts: 0,
+    landings: 0,
     forks: 0,
     resumes: 0,
     undos: 0,

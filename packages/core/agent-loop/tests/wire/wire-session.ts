@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { CompactionError, compactionEvents, undoCompaction } from '@palimpsest/compact'
 import {
   type AttachmentRef,
+  type EventOf,
+  type MessageId,
   Session,
   SessionStore,
   coreEvents,
@@ -29,7 +31,7 @@ export async function temporaryRoot(): Promise<{ readonly path: string; dispose(
   return { path, dispose: () => rm(path, { recursive: true, force: true }) }
 }
 
-/** One session on disk, through its loops, providers, crashes and forks; and everything that was sent for it. */
+/** One session on disk, through its loops, providers, cuts and forks; and everything that was sent for it. */
 export class WireSession {
   readonly recorder = new WireRecorder()
   readonly ledger = new BodyLedger()
@@ -123,6 +125,25 @@ export class WireSession {
     return this.#persisted?.flush() ?? Promise.resolve()
   }
 
+  /** Appends a user message, whatever the loop does. */
+  say(value: string): void {
+    this.session.append('user/message', this.#words(value), { surfaceOp: 'append' })
+  }
+
+  /** Replaces the last user message, whatever the loop does. */
+  redact(): void {
+    const { session } = this
+    const seq = session.surface.nodes.findLast((node) => session.eventAt(node)?.type === 'user/message')
+    if (seq === undefined) return
+    const surfaceOp = { op: 'replace', startSeq: seq, endSeq: seq } as const
+    session.append('user/message', this.#words('redacted'), { surfaceOp, sourceEventSeqs: [seq] })
+  }
+
+  #words(text: string): EventOf<'user/message'>['data'] {
+    const id = `${this.session.id}-${this.session.length}-${(this.#ids += 1)}` as MessageId
+    return { id, role: 'user', content: [{ type: 'text', text }], source: { kind: 'plugin', plugin: 'wire' } }
+  }
+
   /** Ends the process in good order, and another one goes on. */
   async resume(): Promise<void> {
     await this.#leave()
@@ -130,10 +151,10 @@ export class WireSession {
   }
 
   /**
-   * A process that died: the log ends after `kept` events, and then some bytes of the next one. Another process opens
-   * it. What was sent before is checked against the log as it was.
+   * The log is cut as a process that died may leave it: it ends after `kept` events, and then some bytes of the next
+   * one. Another process opens it. What was sent before is checked against the log as it was.
    */
-  async crash(kept: number, torn: number): Promise<void> {
+  async cut(kept: number, torn: number): Promise<void> {
     await this.#leave()
     await this.check()
     const path = await this.#logPath()

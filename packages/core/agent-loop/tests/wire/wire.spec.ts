@@ -1,5 +1,5 @@
 import { basicCompaction, extractSummarizer } from '@palimpsest/compact-basic'
-import { type EventOf, type SessionEvent, sessionSeq } from '@palimpsest/session'
+import { type EventOf, type SessionEvent, deriveMessagesAt, reconstructRequest, sessionSeq } from '@palimpsest/session'
 import type { ReceivedRequest, ServedAnswer, ServedBlock, ServedToolCall } from '@palimpsest/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentLoop } from '../../src/index.ts'
@@ -28,7 +28,7 @@ afterEach(async () => {
   }
 })
 
-type Script = (request: ReceivedRequest, n: number) => ServedAnswer
+type Script = (request: ReceivedRequest, n: number) => ServedAnswer | Promise<ServedAnswer>
 
 async function start(
   target: WireTarget,
@@ -51,7 +51,7 @@ const thought = (target: WireTarget, request: ReceivedRequest, n: number): Serve
   target.thinks(request.body) ? [{ type: 'thinking', text: [`thought ${n}`, 'and on'] }] : []
 
 /** Two steps with two calls each and one without, again and again. */
-function working(target: WireTarget, lines = 1): Script {
+function working(target: WireTarget, lines = 1): (...asked: Parameters<Script>) => ServedAnswer {
   return (request, n) => ({
     blocks: [
       ...thought(target, request, n),
@@ -197,12 +197,12 @@ describe.each(targets)('the loop on $name', (target) => {
 })
 
 /** A policy that believes in an endless window: only the provider says that it is not. */
-function compacting(one: WireSession, loop: AgentLoop): ReturnType<typeof basicCompaction> {
+function compacting(one: WireSession, loop: AgentLoop, keepRecentTokens = 300): ReturnType<typeof basicCompaction> {
   const compaction = basicCompaction({
     session: one.session,
     summarize: extractSummarizer(),
     budget: { tokens: 1_000_000 },
-    keepRecentTokens: 300,
+    keepRecentTokens,
     summaryTokens: 100,
     flush: () => one.flush(),
   })
@@ -276,6 +276,47 @@ describe('reasoning', () => {
     await (await one.open(target)).send('four')
     expect(reasoningSent(one).slice(9)).toEqual([0, 1, 2])
     expect(thinkingAsked(one).slice(9)).toEqual(thinkingAsked(one).slice(0, 3))
+  })
+
+  describe.each([
+    { what: 'a message that was appended', kept: [3, 5], land: (one: WireSession) => one.say('by the way') },
+    { what: 'a replacement', kept: [3, 3], land: (one: WireSession) => one.redact() },
+    {
+      what: 'a compaction',
+      kept: [0, 0],
+      land: async (_: WireSession, compaction: ReturnType<typeof compacting>) => {
+        expect(await compaction.compactNow()).toMatchObject({ kind: 'compacted' })
+      },
+    },
+  ])('past $what while its answer streamed', ({ kept, land }) => {
+    it.each([
+      { target: opus, at: 3 },
+      { target: opus, at: 5 },
+      { target: haiku, at: 3 },
+      { target: sonnet, at: 3 },
+      { target: responses, at: 3 },
+      { target: responses, at: 5 },
+    ])('stays behind, and $target.name takes what follows request $at', async ({ target, at }) => {
+      const one = await start(target, async (request, n) => {
+        if (n === at) await land(one, compaction)
+        return working(target, 30)(request, n)
+      })
+      const loop = await one.open(target)
+      const compaction = compacting(one, loop, 0)
+      for (const prompt of ['one', 'two', 'three']) expect(await loop.send(prompt)).toMatchObject(completed)
+      await one.resume()
+      expect(await (await one.open(target)).send('four')).toMatchObject(completed)
+      // What the model signed it on is what was sent to it, without what landed since.
+      const answered = eventsOf(one, 'assistant/message')[at]
+      const { messages } = reconstructRequest(one.session.events, answered?.seq ?? -1)
+      expect(messages).toEqual(one.recorder.sent[at]?.messages)
+      expect(messages).toEqual(deriveMessagesAt(one.session.events, (answered?.data.requestSeq ?? 0) - 1))
+      const sent = reasoningSent(one)
+      expect(sent.slice(0, at + 1)).toEqual(Array.from({ length: at + 1 }, (_, n) => n))
+      // Of what was signed before, what stands on what it was signed on; nothing where thinking can be off in a tool loop.
+      const isOff = thinkingAsked(one)[at + 1] === 'disabled'
+      expect(sent[at + 1]).toBe(isOff ? 0 : kept[at === 3 ? 0 : 1])
+    })
   })
 
   it('of one provider stays behind when another one takes over, and goes back to its own', async () => {
