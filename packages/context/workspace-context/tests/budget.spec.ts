@@ -83,7 +83,7 @@ describe('the budget', () => {
       }),
       runs(300),
     )
-    expect(leftOut).toBeGreaterThan(20)
+    expect(leftOut).toBeGreaterThan(0)
   })
 
   it('names what it leaves out', () => {

