@@ -127,8 +127,8 @@ export class AnswerBuilder {
   }
 
   /**
-   * The whole message, and of one that reached the limit of its length within a call the visible prefix: the same
-   * request would end there again. Throws `IncompleteAnswer` when it was cut in any other way.
+   * The whole message, and of one that was stopped within a call, by its length or a filter, the visible prefix: the
+   * same request would end there again. Throws `IncompleteAnswer` when it was cut in any other way.
    */
   whole(): BuiltAnswer {
     const finish = this.#finish
@@ -139,7 +139,7 @@ export class AnswerBuilder {
     }
     if (finish.unified === 'error') throw new IncompleteAnswer('the provider ended the answer with an error')
     const cut = this.#blocks.find(({ kind, isForeign, isClosed }) => kind === 'tool-call' && !isForeign && !isClosed)
-    if (cut !== undefined && finish.unified !== 'length') {
+    if (cut !== undefined && finish.unified !== 'length' && finish.unified !== 'content-filter') {
       throw new IncompleteAnswer(`the call of ${cut.name} was not complete`)
     }
     for (const block of this.#blocks) if (!block.isClosed && block.kind !== 'tool-call') this.#close(block)

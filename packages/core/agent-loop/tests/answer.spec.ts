@@ -296,17 +296,23 @@ describe('ends', () => {
     expect(one.of('tool/result')[0]?.data.error?.code).toBe('INVALID_ARGUMENTS')
   })
 
-  it('length within a call keeps what came before it, asks for nothing again and ends the turn as max-tokens', async () => {
-    for (const before of [['Writing.'], []]) {
-      const one = rig({ tools: [echo], script: [{ parts: [...before, ...half('h')], finish: 'length' }, 'Go on.'] })
-      expect(await one.send('go')).toMatchObject({ reason: { kind: 'max-tokens' }, text: before.join('') })
-      expect(one.model.requests).toHaveLength(1)
-      expect(messageOf(one).message.content).toEqual(before.map((text) => ({ type: 'text', text })))
-      expect(messageOf(one).interrupted).toBe(true)
-      expect(one.of('assistant/attempt')).toEqual([])
-      expect((await one.send('and?')).reason).toEqual({ kind: 'completed' })
-    }
-  })
+  it.each([
+    ['length', 'max-tokens'],
+    ['content-filter', 'blocked'],
+  ] as const)(
+    '%s within a call keeps what came before it, asks for nothing again and ends the turn as %s',
+    async (finish, kind) => {
+      for (const before of [['Writing.'], []]) {
+        const one = rig({ tools: [echo], script: [{ parts: [...before, ...half('h')], finish }, 'Go on.'] })
+        expect(await one.send('go')).toMatchObject({ reason: { kind }, text: before.join('') })
+        expect(one.model.requests).toHaveLength(1)
+        expect(messageOf(one).message.content).toEqual(before.map((text) => ({ type: 'text', text })))
+        expect(messageOf(one).interrupted).toBe(true)
+        expect(one.of('assistant/attempt')).toEqual([])
+        expect((await one.send('and?')).reason).toEqual({ kind: 'completed' })
+      }
+    },
+  )
 
   it('length within a call runs the calls that were finished, and the turn goes on', async () => {
     const reasoning: LanguageModelV4StreamPart = { type: 'reasoning-start', id: 'r', providerMetadata: { s: { a: 1 } } }
