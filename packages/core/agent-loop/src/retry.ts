@@ -2,7 +2,7 @@ import { APICallError } from '@ai-sdk/provider'
 import type { RetryOptions } from './options.ts'
 
 /** Longest wait that a timer can hold, in milliseconds: a longer one would end at once. */
-export const LONGEST_WAIT = 2 ** 31 - 1
+export const LONGEST_WAIT: number = 2 ** 31 - 1
 
 /** Longest wait that a provider may ask for, in milliseconds. */
 const RETRY_AFTER_LIMIT = 60_000
