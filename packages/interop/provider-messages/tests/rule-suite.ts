@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyRules } from '../src/shared/rule.ts'
 import type { CheckConfig, Rule, UnjudgedRule, Violation } from '../src/shared/rule.ts'
+import { jsonLikeInput, jsonLikeRequest } from './fixtures/garbage.ts'
 import type { RuleFixture } from './fixtures/rule-fixture.ts'
 
 export interface RuleSuite<View, Config extends CheckConfig> {
@@ -62,5 +64,17 @@ export function ruleSuite<View, Config extends CheckConfig>(suite: RuleSuite<Vie
     for (const fixture of fixtures) {
       expect(suite.validate(fixture.refused, { ...fixture.config, portable: false })).toEqual([])
     }
+  })
+
+  it('a value of any shape gets violations, never an exception', () => {
+    const anyList = jsonLikeRequest.map((request) => (request as { messages?: unknown }).messages)
+    const anyValue = fc.oneof(fc.anything(), fc.array(fc.anything()), anyList, jsonLikeRequest, jsonLikeInput)
+    fc.assert(
+      fc.property(anyValue, fc.constantFrom('transcript', 'request'), (value, profile) => {
+        // The profile is all that a config must say.
+        expect(Array.isArray(suite.validate(value, { profile } as Config))).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
   })
 }

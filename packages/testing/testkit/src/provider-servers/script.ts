@@ -74,7 +74,7 @@ export interface ServedReply {
   readonly break?: ServedBreak
 }
 
-/** A response that is no answer: any status, or one of the usual failures in the provider's form. */
+/** A response that is no answer: whatever status, or one of the usual failures in the provider's form. */
 export interface ServedFailure {
   readonly failure?: 'overloaded' | 'rate-limit' | 'quota' | 'server-error' | 'unauthorized'
   readonly status?: number
