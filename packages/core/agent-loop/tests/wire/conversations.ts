@@ -47,6 +47,7 @@ class Conversation {
   /** Without what asks for thinking. */
   #isPlain = false
   /** An abort is on its way: a server may fall silent. */
+  #asking: AgentLoop | undefined
   #mayHang = false
   #compaction: ReturnType<typeof basicCompaction> | undefined
   /** Something that lands in the session while an answer is on its way. */
@@ -199,7 +200,9 @@ class Conversation {
     const reply = anyReply(dice, target, request, this.#calls > 0 && dice.chance(0.75))
     if (this.#mayHang && dice.chance(0.3)) {
       this.#mayHang = false
-      setImmediate(() => setImmediate(() => this.#one.loop.abort('silence')))
+      // The one that asked: by then it may be closed.
+      const asking = this.#asking
+      setImmediate(() => setImmediate(() => asking?.abort('silence')))
       return { ...reply, break: { how: 'hang', after: dice.one([0, 1, 3, 8]) } }
     }
     if (this.#troubles > 0 && dice.chance(0.3)) {
@@ -212,6 +215,7 @@ class Conversation {
 
   async #turn(): Promise<void> {
     const { loop } = this.#one
+    this.#asking = loop
     const dice = this.#dice
     this.#calls = dice.below(5)
     this.#troubles = dice.one([0, 1, 2, 3])
