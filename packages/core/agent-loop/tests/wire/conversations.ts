@@ -218,7 +218,8 @@ class Conversation {
     this.#asking = loop
     const dice = this.#dice
     this.#calls = dice.below(5)
-    this.#troubles = dice.one([0, 1, 2, 3])
+    // An overflow may take an attempt of the four too.
+    this.#troubles = dice.one([0, 1, 2])
     const disarm = [dice.chance(0.25) ? this.#armAbort(loop) : undefined, this.#armInput(loop)]
     this.#mayHang = dice.chance(0.15)
     const { reason } = await loop.send(dice.one(prompts))
@@ -232,10 +233,10 @@ class Conversation {
   /** Failures pass before the last attempt: a turn ends in error only where nothing makes the prompt small enough. */
   #judge(failure: unknown): void {
     const { code, message } = fields(failure)
-    const isTooLarge =
-      code === 'request/overflow' || (code === 'hook/failed' && String(message).includes('compaction does not get'))
-    if (!isTooLarge || this.#window === undefined) this.#one.problems.push(`a turn failed: ${JSON.stringify(failure)}`)
-    else this.#count({ stuck: 1 })
+    const isOverWindow = code === 'request/overflow' && this.#window !== undefined
+    const isOverBudget = code === 'hook/failed' && String(message).includes('compaction does not get')
+    if (isOverWindow || isOverBudget) this.#count({ stuck: 1 })
+    else this.#one.problems.push(`a turn failed: ${JSON.stringify(failure)}`)
   }
 
   /** Aborts at some event of the turn, or at some chunk of an answer. */

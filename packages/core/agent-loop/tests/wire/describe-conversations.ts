@@ -5,7 +5,8 @@ import { allTargets } from './targets.ts'
 import { temporaryRoot } from './wire-session.ts'
 
 const given = process.env['PALIMPSEST_SEED']
-const firstSeed = given === undefined ? Math.trunc(Math.random() * 2 ** 30) : Number(given)
+/** Every change is judged by the same conversations; `PALIMPSEST_SEED` tries others. */
+const firstSeed = given === undefined ? 756_737_178 : Number(given)
 /** Conversations at a time: most of one is waiting for sockets and disks. */
 const sideBySide = 4
 
