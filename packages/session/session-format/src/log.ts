@@ -1,0 +1,56 @@
+import type { Json, JsonObject } from '@palimpsest/session'
+
+/** Versions of the format that are read. Those up to 3 without `format` in their header are of deepseek-harness. SPEC 6. */
+export type FormatVersion = 0 | 1 | 2 | 3
+
+/** A header as a version wrote it, without its `type`. */
+export interface FormatHeader extends JsonObject {
+  readonly version: FormatVersion
+  readonly id: string
+  /** Unix epoch, integer milliseconds. */
+  readonly createdAt: number
+}
+
+/** One event as a version wrote it: one per seq, packed rows expanded, ranges of cited seqs too. */
+export interface FormatEvent {
+  readonly type: string
+  readonly seq: number
+  /** Unix epoch, integer milliseconds. */
+  readonly time: number
+  readonly data: JsonObject
+  /** In the version's own shape: `start` and `end` up to 2, `startSeq` and `endSeq` from 3 on. */
+  readonly surfaceOp?: Json
+  readonly sourceEventSeqs?: readonly number[]
+  readonly ignorable?: true
+  /** Line of the source that it stands in, from 1. Not part of the event. */
+  readonly line: number
+}
+
+/** A log of one version, read as a stream, its events in seq order from 0 without gaps. */
+export interface FormatLog {
+  readonly header: FormatHeader
+  readonly events: AsyncIterable<FormatEvent>
+}
+
+/** One step from a version to the next: frozen once released, strict, streaming. SPEC 6. */
+export interface FormatEdge {
+  readonly from: FormatVersion
+  readonly to: FormatVersion
+  /** Throws `SessionFormatUnsupportedMigration`, at once or while the events are read. */
+  migrate(log: FormatLog, packs: readonly VocabularyPack[]): FormatLog
+}
+
+/** How the seqs that a payload names are meant, by member: of one event, of a point in the log, or nested. */
+export interface SeqMembers {
+  readonly [member: string]: 'cited' | SeqMembers
+}
+
+/** Event types of a program beside the core's: log-only, declared by name, audited for the seqs that they carry. SPEC 6. */
+export interface VocabularyPack {
+  /** The program, such as `deepseek-harness`. */
+  readonly name: string
+  /** By event type, the members of its payload that are seqs of its own log, or lists of them. */
+  readonly types: Readonly<Record<string, SeqMembers>>
+  /** Types that take another name when they come to a version. */
+  readonly renamed?: Readonly<Record<string, { readonly at: FormatVersion; readonly to: string }>>
+}
