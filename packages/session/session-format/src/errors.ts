@@ -1,3 +1,5 @@
+import type { FormatEvent } from './log.ts'
+
 /**
  * What keeps a log of another version from being read.
  *
@@ -41,7 +43,11 @@ export class SessionFormatError extends Error {
   readonly seq: number | undefined
   readonly eventType: string | undefined
 
-  constructor(code: SessionFormatErrorCode, message: string, { line, seq, eventType, cause }: SessionFormatErrorPlace = {}) {
+  constructor(
+    code: SessionFormatErrorCode,
+    message: string,
+    { line, seq, eventType, cause }: SessionFormatErrorPlace = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.line = line
@@ -60,4 +66,14 @@ export class SessionFormatUnsupportedMigration extends SessionFormatError {
     super('format/unsupported', message, place)
     this.from = from
   }
+}
+
+/** The refusal of one event; `why` goes on after its seq and type. */
+export function unsupported(from: number, event: FormatEvent, why: string): SessionFormatUnsupportedMigration {
+  const { seq, type, line } = event
+  return new SessionFormatUnsupportedMigration(from, `line ${line}: event ${seq} (${type}) ${why}`, {
+    line,
+    seq,
+    eventType: type,
+  })
 }

@@ -1,3 +1,15 @@
 export { SessionFormatError, SessionFormatUnsupportedMigration } from './errors.ts'
 export type { SessionFormatErrorCode, SessionFormatErrorPlace } from './errors.ts'
-export type { FormatEdge, FormatEvent, FormatHeader, FormatLog, FormatVersion, SeqMembers, VocabularyPack } from './log.ts'
+export type {
+  EdgeContext,
+  FormatEdge,
+  FormatEvent,
+  FormatHeader,
+  FormatLog,
+  FormatNote,
+  FormatVersion,
+  ReadOptions,
+  SeqMembers,
+  TakeNote,
+  VocabularyPack,
+} from './log.ts'

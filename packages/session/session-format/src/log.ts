@@ -18,7 +18,7 @@ export interface FormatEvent {
   /** Unix epoch, integer milliseconds. */
   readonly time: number
   readonly data: JsonObject
-  /** In the version's own shape: `start` and `end` up to 2, `startSeq` and `endSeq` from 3 on. */
+  /** As it stands in the source: `start` and `end` up to 2, `startSeq` and `endSeq` from 3 on. */
   readonly surfaceOp?: Json
   readonly sourceEventSeqs?: readonly number[]
   readonly ignorable?: true
@@ -32,15 +32,47 @@ export interface FormatLog {
   readonly events: AsyncIterable<FormatEvent>
 }
 
+/**
+ * Something that a person should know about a log that was read, though it kept nothing from being read.
+ *
+ * - `tail/torn`: bytes behind the last whole row, cut off in the middle of a write.
+ * - `line/blank`: an empty line.
+ * - `placeholder/left-out`: a member of a recorded fixture whose value is a placeholder of another kind.
+ * - `placeholder/time`: rows of a recorded fixture have no time and took that of the header.
+ * - `seed/marker`: the cut of the inherited history is from the header; the log itself had no marker there.
+ */
+export interface FormatNote {
+  readonly code: string
+  /** Line of the source, from 1. */
+  readonly line?: number
+  readonly message: string
+}
+
+/** Where notes go, as they come up. */
+export type TakeNote = (note: FormatNote) => void
+
+/** How a source is read. */
+export interface ReadOptions {
+  /** Leave to read a recorded fixture: placeholders, and rows without `seq` and `time`. */
+  readonly normalised?: boolean
+  readonly note?: TakeNote
+}
+
+/** What an edge is told beside the log. */
+export interface EdgeContext {
+  readonly packs: readonly VocabularyPack[]
+  readonly note: TakeNote
+}
+
 /** One step from a version to the next: frozen once released, strict, streaming. SPEC 6. */
 export interface FormatEdge {
   readonly from: FormatVersion
   readonly to: FormatVersion
-  /** Throws `SessionFormatUnsupportedMigration`, at once or while the events are read. */
-  migrate(log: FormatLog, packs: readonly VocabularyPack[]): FormatLog
+  /** Throws `SessionFormatUnsupportedMigration`, at once or while the events are read. The given log is not changed. */
+  migrate(log: FormatLog, context: EdgeContext): FormatLog
 }
 
-/** How the seqs that a payload names are meant, by member: of one event, of a point in the log, or nested. */
+/** Members of a payload that are seqs of its own log, or lists of them; nested where they stand deeper. */
 export interface SeqMembers {
   readonly [member: string]: 'cited' | SeqMembers
 }
@@ -49,7 +81,7 @@ export interface SeqMembers {
 export interface VocabularyPack {
   /** The program, such as `deepseek-harness`. */
   readonly name: string
-  /** By event type, the members of its payload that are seqs of its own log, or lists of them. */
+  /** By event type, the members of its payload that are seqs. A renamed type needs one entry, under either name. */
   readonly types: Readonly<Record<string, SeqMembers>>
   /** Types that take another name when they come to a version. */
   readonly renamed?: Readonly<Record<string, { readonly at: FormatVersion; readonly to: string }>>

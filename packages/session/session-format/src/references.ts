@@ -1,0 +1,57 @@
+import { type Json, type JsonObject, isSessionSeq } from '@palimpsest/session'
+import { unsupported } from './errors.ts'
+import type { FormatEvent, FormatVersion, SeqMembers, VocabularyPack } from './log.ts'
+import type { SeqMap } from './seq-map.ts'
+
+const none: SeqMembers = {}
+const endpoints: SeqMembers = { start: 'cited', end: 'cited', startSeq: 'cited', endSeq: 'cited' }
+
+/**
+ * Takes the event into the successor, every seq that it names moved along: replace endpoints, cited sources, and the
+ * payload members that a pack declares. Throws `SessionFormatUnsupportedMigration` for a seq whose
+ * event is not in the successor. SPEC 6.
+ */
+export function moveEvent(
+  event: FormatEvent,
+  from: FormatVersion,
+  map: SeqMap,
+  packs: readonly VocabularyPack[],
+): FormatEvent {
+  const { surfaceOp, sourceEventSeqs, data } = event
+  const move = (value: Json, shape: SeqMembers[string], path: string, isInList: boolean = false): Json => {
+    if (Array.isArray(value) && !isInList) return value.map((each: Json) => move(each, shape, path, true))
+    if (typeof shape === 'object') return moveMembers(value, shape, path)
+    const moved = isSessionSeq(value) && value < event.seq ? map.get(value) : undefined
+    if (moved !== undefined || value === null) return moved ?? null
+    const named = typeof value === 'object' ? 'a list' : JSON.stringify(value)
+    throw unsupported(from, event, `names ${named} in ${path}, which is no earlier event that the migrated log has`)
+  }
+  const moveMembers = (value: Json, shape: SeqMembers, path: string): Json => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    const moved: Record<string, Json> = {}
+    for (const [name, inner] of Object.entries(shape)) {
+      if (Object.hasOwn(value, name)) moved[name] = move((value as JsonObject)[name] ?? null, inner, `${path}.${name}`)
+    }
+    return { ...value, ...moved }
+  }
+  const shape = seqMembers(event.type, packs) ?? none
+  return {
+    ...event,
+    data: moveMembers(data, shape, 'data') as JsonObject,
+    ...(surfaceOp === undefined ? {} : { surfaceOp: moveMembers(surfaceOp, endpoints, 'surfaceOp') }),
+    ...(sourceEventSeqs === undefined
+      ? {}
+      : { sourceEventSeqs: move(sourceEventSeqs, 'cited', 'sourceEventSeqs') as readonly number[] }),
+    seq: map.keep(event.seq),
+  }
+}
+
+/** What a pack declares of a type, under the name of before or after a renaming; undefined where no pack does. */
+export function seqMembers(type: string, packs: readonly VocabularyPack[]): SeqMembers | undefined {
+  for (const { types, renamed = {} } of packs) {
+    if (Object.hasOwn(types, type)) return types[type]
+    const later = Object.hasOwn(renamed, type) ? renamed[type]?.to : undefined
+    if (later !== undefined) return Object.hasOwn(types, later) ? types[later] : none
+  }
+  return undefined
+}
