@@ -1,5 +1,5 @@
-import { isObject } from './claude-code/json.ts'
-import type { LooseObject } from './claude-code/json.ts'
+import { isObject } from './json.ts'
+import type { LooseObject } from './json.ts'
 import { parseLine } from './lines.ts'
 
 /** A format of session files that we can tell from others. */

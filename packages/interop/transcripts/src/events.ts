@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineEvents } from '@palimpsest/session'
+import { coreEvents, defineEvents } from '@palimpsest/session'
 import type { Vocabulary } from '@palimpsest/session'
 
 /** A source line as it stands, kept because no other event holds all of it. Always written `ignorable`. SPEC 8. */
@@ -35,3 +35,6 @@ export const importEvents: Vocabulary = defineEvents(
   },
   { owner: '@palimpsest/transcripts' },
 )
+
+/** The vocabulary of imported sessions. */
+export const importVocabulary: Vocabulary = coreEvents.extend(importEvents)

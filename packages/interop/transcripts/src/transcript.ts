@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { importClaudeCode } from './claude-code/import.ts'
-import type { ImportOptions, ImportedSession, TranscriptSource } from './claude-code/import.ts'
+import type { ImportOptions, ImportedSession, TranscriptSource } from './source.ts'
 import { detectTranscript } from './detect.ts'
 import { TranscriptError } from './errors.ts'
 import { lineText, readLines } from './lines.ts'

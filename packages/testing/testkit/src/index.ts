@@ -30,7 +30,8 @@ export {
   type ReferenceEvent,
 } from './reference-session.ts'
 export { describeClosers, referenceClosers, type ExpectedCloser } from './reference-closers.ts'
-export { claudeCodeSamples, isSampleAbsent, samplePath } from './samples.ts'
+export { claudeCodeSamples, isSampleAbsent, samplePath, samplesOf } from './samples.ts'
+export type { SampledAgent } from './samples.ts'
 export { referenceVerdict } from './reference-rules.ts'
 export {
   ScriptedModel,

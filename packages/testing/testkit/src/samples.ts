@@ -1,9 +1,23 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-const folder = fileURLToPath(new URL('../../../../../shared/samples/claude-code/', import.meta.url))
+const folder = fileURLToPath(new URL('../../../../../shared/samples/', import.meta.url))
 
-/** Real session files of Claude Code. They stand beside the repository and may be absent: skip what needs them then. */
+/** Agents of which there are real session files beside the repository. */
+export type SampledAgent = 'claude-code' | 'codex' | 'deepseek-harness' | 'pi'
+
+/**
+ * Real session files of an agent, as `agent/name`, sorted; none where they are absent. They stand beside the repository: a
+ * test that needs them skips then.
+ */
+export function samplesOf(agent: SampledAgent): readonly string[] {
+  if (!existsSync(`${folder}${agent}`)) return []
+  return readdirSync(`${folder}${agent}`)
+    .sort()
+    .map((name) => `${agent}/${name}`)
+}
+
+/** Real session files of Claude Code, by name: those that tests name whether or not they are there. */
 export const claudeCodeSamples: readonly string[] = [
   'ac-full-session-askuserquestion.jsonl',
   'ac-full-session-five.jsonl',
@@ -19,9 +33,9 @@ export const claudeCodeSamples: readonly string[] = [
   'fh-main.jsonl',
 ]
 
-/** Absolute path of a sample, there or not. */
+/** Absolute path of a sample, there or not: `agent/name`, or the bare name of one of Claude Code. */
 export function samplePath(name: string): string {
-  return `${folder}${name}`
+  return `${folder}${name.includes('/') ? name : `claude-code/${name}`}`
 }
 
 export function isSampleAbsent(name: string): boolean {

@@ -1,11 +1,6 @@
-import { isObject, objectMember, stringMember } from './json.ts'
-import type { LooseObject } from './json.ts'
-
-/** Bytes that a source holds inline, still in base64. */
-export interface InlineData {
-  readonly data: string
-  readonly mediaType: string
-}
+import type { InlineData } from '../attachments.ts'
+import { isObject, objectMember, stringMember } from '../json.ts'
+import type { LooseObject } from '../json.ts'
 
 /** One piece of something a user or a tool says. `text` is what it says, or begins with, where that is text. */
 export type Piece =

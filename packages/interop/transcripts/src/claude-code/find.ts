@@ -3,7 +3,7 @@ import { open, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { lineText, parseLine, readLines } from '../lines.ts'
 import { userBlocks } from './blocks.ts'
-import { isObject, objectMember } from './json.ts'
+import { isObject, objectMember } from '../json.ts'
 import { recordLine } from './record.ts'
 
 export interface FindOptions {

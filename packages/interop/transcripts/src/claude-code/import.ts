@@ -1,40 +1,25 @@
-import { Session, coreEvents } from '@palimpsest/session'
-import type { SessionEvent, SessionId, SessionSeq, StoredSession, Vocabulary } from '@palimpsest/session'
+import { Session } from '@palimpsest/session'
+import type { SessionId, SessionSeq } from '@palimpsest/session'
 import { TranscriptError } from '../errors.ts'
-import { importEvents } from '../events.ts'
+import { importVocabulary } from '../events.ts'
 import { lineText, parseLine, readLines } from '../lines.ts'
 import type { SourceLine } from '../lines.ts'
 import type { ImportReport, ImportWarning, UnmappedLine } from '../report.ts'
-import { isObject } from './json.ts'
+import { isObject } from '../json.ts'
 import { splitLanes } from './lanes.ts'
 import { agent } from './messages.ts'
 import { membersLeftOut, readPart } from './parts.ts'
-import type { AttachmentSink, LinePart } from './parts.ts'
-import { planLane, rawWarnings } from './plan.ts'
+import type { LinePart } from './parts.ts'
+import { countCalls } from '../conversation/report-of.ts'
+import { sourceName } from '../source.ts'
+import type { AttachmentSink, ImportOptions, ImportedSession, TranscriptSource } from '../source.ts'
+import { planLane } from './plan.ts'
+import { rawWarnings } from '../raw-reasons.ts'
 import type { LanePlan } from './plan.ts'
 import { recordLine } from './record.ts'
 import type { LineRecord } from './record.ts'
 import { ConversationWriter } from './writer.ts'
 import type { RawLine } from './writer.ts'
-
-/** A file of another agent. It is read twice and never written. */
-export interface TranscriptSource {
-  /** File name, never a path. */
-  readonly name: string
-  /** The bytes from the start, afresh on each call. */
-  bytes(): AsyncIterable<Uint8Array>
-}
-export interface ImportOptions {
-  /** Where the images and documents of a session go. `put` is awaited before any event cites the bytes. */
-  readonly attachments: (session: SessionId) => AttachmentSink
-}
-export interface ImportedSession {
-  readonly session: StoredSession
-  readonly report: ImportReport
-}
-
-/** The vocabulary of imported sessions. */
-export const importVocabulary: Vocabulary = coreEvents.extend(importEvents)
 
 /**
  * Imports a Claude Code session file: the user's own conversation first, then one session for each subagent in it.
@@ -45,7 +30,7 @@ export async function* importClaudeCode(
   source: TranscriptSource,
   options: ImportOptions,
 ): AsyncGenerator<ImportedSession> {
-  const name = source.name.replace(/^.*[/\\]/, '')
+  const name = sourceName(source)
   const records: LineRecord[] = []
   for await (const line of readLines(source.bytes())) records.push(recordLine(line))
   const plans = splitLanes(records, name).map(planLane)
@@ -181,19 +166,4 @@ function reportOf(
     leftOut: { ...leftOut },
     leftOutLines,
   }
-}
-
-/** Over the whole log, so that a compaction does not hide what the source did. */
-function countCalls(
-  events: readonly SessionEvent[],
-  synthetic: ReadonlySet<SessionSeq>,
-): { calls: number; answered: number } {
-  let calls = 0
-  let answered = 0
-  for (const event of events) {
-    if (event.type === 'assistant/message') {
-      calls += event.data.message.content.filter(({ type }) => type === 'tool-call').length
-    } else if (event.type === 'tool/result' && event.surfaceOp === 'append' && !synthetic.has(event.seq)) answered += 1
-  }
-  return { calls, answered }
 }

@@ -1,4 +1,3 @@
-import type { AttachmentStore } from '@palimpsest/session-persistence'
 import type {
   AssistantBlock,
   ImageBlock,
@@ -9,23 +8,12 @@ import type {
   UserBlock,
 } from '@palimpsest/session'
 import { assistantBlocks, piece, userBlocks } from './blocks.ts'
-import type { InlineData, Piece } from './blocks.ts'
-import { countMember, objectMember, stringMember } from './json.ts'
-import type { LooseObject } from './json.ts'
-
-/** Where the bytes of images and documents go: durable before the event that cites them. */
-export type AttachmentSink = Pick<AttachmentStore, 'put'>
-
-/** A document that a user put into a prompt: block type of imported user messages. */
-export interface DocumentBlock {
-  readonly type: 'document'
-  readonly attachment: ImageBlock['attachment']
-}
-declare module '@palimpsest/session' {
-  interface ContentBlockMap {
-    document: DocumentBlock
-  }
-}
+import type { Piece } from './blocks.ts'
+import { keepInline } from '../attachments.ts'
+import type { DocumentBlock, InlineData } from '../attachments.ts'
+import type { AttachmentSink } from '../source.ts'
+import { countMember, objectMember, stringMember } from '../json.ts'
+import type { LooseObject } from '../json.ts'
 
 export interface UserPart {
   readonly kind: 'user'
@@ -62,9 +50,9 @@ export async function readPart(line: LooseObject, sink: AttachmentSink): Promise
 
 async function userPart(line: LooseObject, message: LooseObject, sink: AttachmentSink): Promise<UserPart> {
   const stored = new Map<string, string>()
-  const keep = async ({ data, mediaType }: InlineData): Promise<ImageBlock['attachment']> => {
-    const attachment = await sink.put(Buffer.from(data, 'base64'), { mediaType })
-    stored.set(data, attachment.attachmentId)
+  const keep = async (inline: InlineData): Promise<ImageBlock['attachment']> => {
+    const attachment = await keepInline(sink, inline)
+    stored.set(inline.data, attachment.attachmentId)
     return attachment
   }
   const content: UserBlock[] = []

@@ -1,8 +1,8 @@
 import { lineText, parseLine } from '../lines.ts'
 import type { SourceLine } from '../lines.ts'
 import { assistantBlocks, userBlocks } from './blocks.ts'
-import { isObject, isTooDeep, objectMember, stringMember } from './json.ts'
-import type { LooseObject } from './json.ts'
+import { isObject, isTooDeep, objectMember, stringMember } from '../json.ts'
+import type { LooseObject } from '../json.ts'
 
 /** What a user line is for: decides where turns begin and end. */
 export type UserClass = 'prompt' | 'command' | 'output' | 'interrupt' | 'meta' | 'summary'

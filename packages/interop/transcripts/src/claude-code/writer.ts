@@ -1,13 +1,13 @@
 import type { Session, SessionSeq, StepRef } from '@palimpsest/session'
 import type { ImportRaw } from '../events.ts'
 import type { ImportWarning } from '../report.ts'
-import { compactionRange } from './compaction.ts'
+import { compactionRange } from '../conversation/compaction-range.ts'
 import type { Item, ModelItem, Place } from './items.ts'
 import { assistantMessage, systemHead, toolResultMessage, userMessage } from './messages.ts'
 import type { Outline } from './outline.ts'
 import type { AssistantPart, LinePart, UserPart } from './parts.ts'
 import type { LineRecord } from './record.ts'
-import { Trail } from './trail.ts'
+import { Trail } from '../conversation/trail.ts'
 
 /** A line to keep as it stands. */
 export interface RawLine extends ImportRaw {

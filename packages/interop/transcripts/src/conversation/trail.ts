@@ -22,6 +22,15 @@ export class Trail {
     return this.#synthetic
   }
 
+  get isInTurn(): boolean {
+    return this.#inTurn
+  }
+
+  /** Turn and step that something belongs to which is no response: the last ones, open or not. */
+  get currentStep(): StepRef {
+    return { turn: Math.max(this.#turn, 1), step: Math.max(this.#step, 1) }
+  }
+
   /** Begins a turn and its first step. */
   startTurn(): StepRef {
     this.#turn += 1
