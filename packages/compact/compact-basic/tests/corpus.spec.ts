@@ -7,6 +7,7 @@ import {
   answer,
   byLength,
   call,
+  expectAccepted,
   expectValid,
   fresh,
   joinTags,
@@ -224,4 +225,82 @@ it('CA-01: over 100 turns the derived list is rewritten no more often than the g
   const bound = Math.ceil(total / (budget * (highWater - lowWater)))
   expect(rewritten).toBeGreaterThan(5)
   expect(rewritten).toBeLessThanOrEqual(bound)
+})
+
+it('CS-08: what a summariser reads is what a provider takes, with the prefix and without', async () => {
+  const session = fresh()
+  let asked = 0
+  const compaction = basicCompaction({
+    session,
+    summarize: (request) => {
+      asked += 1
+      expectAccepted(request.prefix)
+      expectAccepted(request.messages)
+      return joinTags(request)
+    },
+    budget: { tokens: 1500 },
+    keepRecentTokens: 250,
+    estimate: byLength,
+  })
+  for (let n = 0; n < 40; n += 1) {
+    say(session, tagged(n, 40))
+    const ids = Array.from({ length: 1 + (n % 4) }, (_, at) => `c-${n}-${at}`)
+    await compaction.compactIfNeeded('threshold')
+    call(session, 'Look', ...ids)
+    for (const id of ids) answer(session, id, 'r'.repeat(60 + ((n * 37) % 200)))
+    await compaction.compactIfNeeded('threshold')
+  }
+  expect(asked).toBeGreaterThan(3)
+})
+
+it('CL-02: one large message that the first compaction kept is in the input of the second, and nothing loops', async () => {
+  const session = fresh()
+  const inputs: number[][] = []
+  const compaction = basicCompaction({
+    session,
+    summarize: (request) => {
+      inputs.push(tagsOf(request.messages))
+      return joinTags(request)
+    },
+    budget: { tokens: 5000 },
+    keepRecentTokens: 300,
+    estimate: byLength,
+  })
+  const turn = async (n: number, length: number): Promise<void> => {
+    say(session, tagged(n, length))
+    await compaction.compactIfNeeded('threshold')
+    reply(session, 'fine')
+  }
+  for (let n = 0; n < 5; n += 1) await turn(n, 200)
+  await turn(5, 3700)
+  expect(inputs).toEqual([[0, 1, 2, 3, 4]])
+  for (let n = 6; n < 16; n += 1) await turn(n, 200)
+  expect(inputs).toHaveLength(2)
+  expect(inputs[1]?.slice(0, 6)).toEqual([0, 1, 2, 3, 4, 5])
+  expect(compaction.meter.usage().tokens).toBeLessThan(3700)
+})
+
+it("TK-02: what the summariser's own call cost is not the size of the session", async () => {
+  const session = fresh()
+  for (let n = 0; n < 10; n += 1) {
+    say(session, tagged(n, 200))
+    reply(session, 'fine', n === 9 ? { inputTokens: 2500, outputTokens: 10 } : undefined)
+  }
+  const compaction = basicCompaction({
+    session,
+    summarize: (request) => ({
+      ...(joinTags(request) as { text: string }),
+      usage: { inputTokens: 900_000, outputTokens: 90_000 },
+    }),
+    budget: { tokens: 2000 },
+    keepRecentTokens: 200,
+    estimate: byLength,
+  })
+  expect(await compaction.compactIfNeeded('threshold')).toMatchObject({ kind: 'compacted' })
+  expect(session.events.find(({ type }) => type === 'compaction/summary')?.data).toMatchObject({
+    usage: { inputTokens: 900_000 },
+  })
+  expect(compaction.meter.usage()).toMatchObject({ source: 'estimate' })
+  expect(compaction.meter.usage().tokens).toBeLessThan(1000)
+  expect(await compaction.compactIfNeeded('threshold')).toMatchObject({ refusal: { reason: 'below-threshold' } })
 })

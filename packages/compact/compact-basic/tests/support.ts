@@ -64,13 +64,15 @@ export const joinTags: Summarize = ({ messages }) => ({
     .join(''),
 })
 
-/** What the model sees is what the providers take. */
-export function expectValid(session: Session): void {
-  const derived = session.deriveMessages()
-  const { report: _, ...wire } = toAnthropic(derived, { model: 'claude-sonnet-4-5' })
+/** What the providers take, as a list or the beginning of one. */
+export function expectAccepted(messages: readonly Message[]): void {
+  const { report: _, ...wire } = toAnthropic(messages, { model: 'claude-sonnet-4-5' })
   expect(validateAnthropic(wire, { profile: 'transcript' })).toEqual([])
-  expect(validateOpenAiChat({ messages: toOpenAiChat(derived).messages }, { profile: 'transcript' })).toEqual([])
+  expect(validateOpenAiChat({ messages: toOpenAiChat(messages).messages }, { profile: 'transcript' })).toEqual([])
 }
+
+/** What the model sees is what the providers take. */
+export const expectValid = (session: Session): void => expectAccepted(session.deriveMessages())
 
 /** Appended surface events that the surface stands for, in its order. */
 export function originsOf(session: Session): number[] {

@@ -248,3 +248,19 @@ describe('SC-01: what the first compaction kept', () => {
     )
   })
 })
+
+describe('SC-05: two compactions whose summaries say the same', () => {
+  it('are told apart: each outcome names its own replacement', async () => {
+    const session = fresh()
+    for (const words of ['one, and quite a long one', 'two, as long as that', 'three']) say(session, words)
+    const told: unknown[] = []
+    for (const seq of [0, 1]) {
+      const outcome = await runCompaction(session, range(seq, seq), short, bare)
+      const placed = session.events.findLast(({ type }) => type === 'user/message')
+      expect(outcome).toMatchObject({ kind: 'compacted', replacementSeq: placed?.seq, shadowedSeqs: [seq] })
+      told.push(outcome.kind === 'compacted' ? outcome.compactionId : undefined)
+    }
+    expect(texts(session)).toEqual(['S', 'S', 'three'])
+    expect(new Set(told).size).toBe(2)
+  })
+})

@@ -5,7 +5,20 @@ import { assistantData, text } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { measureSurface, pruneImages, pruneToolResults, resultPruning } from '../src/index.ts'
-import { anyMoves, bytesOf, fresh, image, MODEL, play, reply, say, seed, use, violations } from './sessions.ts'
+import {
+  anyMoves,
+  bytesOf,
+  contentAt,
+  fresh,
+  image,
+  MODEL,
+  play,
+  reply,
+  say,
+  seed,
+  use,
+  violations,
+} from './sessions.ts'
 
 /** Public failure reports, named by their id in the corpus. */
 
@@ -133,5 +146,34 @@ describe('TH-01: pruning shortens thinking and keeps its signature', () => {
     expect(codeOf({ surfaceOp: op, sourceEventSeqs: [seq] })).toBe('sources/forbidden')
     expect(codeOf({ surfaceOp: op })).toBe('sources/uncovered')
     expect(bytesOf(session)).toBe(written)
+  })
+})
+
+describe('IM-03: an image that the endpoint refuses', () => {
+  it('can be taken off the surface, after which turns of text go out', () => {
+    const session = fresh()
+    use(session, [text('taken'), image(4_000_000)])
+    say(session, [text('never mind the picture')])
+    const limits = { imageBytes: 4 }
+    const send = (): unknown =>
+      toAnthropic(session.deriveMessages(), { model: MODEL, image: () => new Uint8Array(4), limits })
+    expect(send).toThrowError(expect.objectContaining({ code: 'budget/image-bytes' }) as Error)
+    expect(pruneImages(session, { maxImages: 0, keepRecent: 0 }).kind).toBe('pruned')
+    expect(JSON.stringify(send())).toContain('never mind the picture')
+    expect(violations(session)).toEqual([])
+  })
+})
+
+describe('EN-02: a result that is cut between the halves of an emoji', () => {
+  it('has no lone surrogate, wherever the cut falls', () => {
+    for (let maxBytes = 250; maxBytes < 280; maxBytes += 1) {
+      const session = fresh()
+      use(session, [text('\u{1f600}'.repeat(500))])
+      const { replaced } = pruneToolResults(session, { maxBytes, keepRecent: 0, highWater: 0 })
+      expect(replaced).toHaveLength(1)
+      const [block] = contentAt(session, replaced[0]?.by ?? -1)
+      expect(block?.text).toMatch(/^\u{1f600}+.*\u{1f600}+$/su)
+      expect(block?.text).not.toMatch(/\p{Surrogate}/u)
+    }
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '@palimpsest/session'
 import { toAnthropic, toOpenAiChat, validateAnthropic, validateOpenAiChat } from '../src/index.ts'
 import { EMPTY_RESULT_TEXT, INVALID_ARGUMENTS } from '../src/shared/fixed-texts.ts'
-import { assistant, call, reasoning, result, text, user } from './fixtures/messages.ts'
+import { assistant, call, image, reasoning, result, sealed, text, thinking, user } from './fixtures/messages.ts'
 
 // The exporter half of cases in which other systems failed; the log's half is tested with the core.
 
@@ -118,6 +118,33 @@ describe('corpus', () => {
       'assistant',
       'tool',
       'user',
+    ])
+  })
+
+  it('EM-04: what has no text is sent where it says something: an image alone, signed reasoning before a call', () => {
+    const signed = { model: 'claude-sonnet-4-5', intactThrough: 99, image: () => new Uint8Array([1, 2, 3]) }
+    const list = [user([image()]), thinking([call('a')]), result('a', [image()]), user()]
+    const { messages } = toAnthropic(list, signed)
+    expect(messages.map(({ content }) => content.map(({ type }) => type))).toEqual([
+      ['image'],
+      ['thinking', 'tool_use'],
+      ['tool_result'],
+      ['text'],
+    ])
+    expect(messages[2]?.content).toMatchObject([{ content: [{ type: 'image' }] }])
+    expect(toOpenAiChat(list, signed).messages[0]?.content).toMatchObject([{ type: 'image_url' }])
+  })
+
+  it('TH-03: two thoughts around a text stay two, each where it stood', () => {
+    const content = [reasoning('one'), text('so'), reasoning('two'), call('a')]
+    const replayState = { blocks: [sealed('1'), null, sealed('2'), null] }
+    const list = [user(), assistant(content, { replayState }), result('a')]
+    const { messages } = toAnthropic(list, { model: 'claude-sonnet-4-5', intactThrough: 99 })
+    expect(messages[1]?.content).toEqual([
+      { type: 'thinking', thinking: 'one', signature: '1' },
+      { type: 'text', text: 'so' },
+      { type: 'thinking', thinking: 'two', signature: '2' },
+      { type: 'tool_use', id: 'a', name: 'run', input: {} },
     ])
   })
 })

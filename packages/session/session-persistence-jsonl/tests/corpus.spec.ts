@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
-import { Session, sessionId, sessionSeq, stringifyEvent, stringifyHeader, type SessionEvent } from '@palimpsest/session'
-import type { SessionStat } from '@palimpsest/session-persistence'
+import {
+  Session,
+  SessionStore,
+  sessionId,
+  sessionSeq,
+  stringifyEvent,
+  stringifyHeader,
+  type SessionEvent,
+} from '@palimpsest/session'
+import { persistSession, type SessionStat } from '@palimpsest/session-persistence'
 import { spyFileSystem } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import { jsonlPersistence, nodeFileSystem, readDamagedLog } from '../src/index.ts'
@@ -45,6 +53,28 @@ describe('DU-01: resuming is free', () => {
       digests.add(sha256(bytesOf(root)))
     }
     expect(digests.size).toBe(1)
+  })
+})
+
+describe('DU-05: forking right after a resume', () => {
+  it('writes nothing to the parent, and the child holds what it inherited once', async () => {
+    const root = scratch()
+    plant(root, `${headerLine}\n${record(0)}\n${record(1)}\n`)
+    const before = sha256(bytesOf(root))
+    const store = jsonlPersistence({ root })
+    const handle = await store.open(id, 'write')
+    const live = new SessionStore()
+    const parent = live.restore(handle.stored)
+    const persisted = persistSession(parent, handle)
+    const child = live.fork(parent)
+    const written = persistSession(child, await store.create(child.header))
+    await written.close()
+    await persisted.close()
+    expect(sha256(bytesOf(root))).toBe(before)
+    const again = await store.open(child.id, 'read')
+    expect(again.stored.events).toEqual(child.events)
+    expect(again.stored.events.map(({ type }) => type)).toEqual(['user/message', 'user/message', 'session/end-seed'])
+    await store.close()
   })
 })
 
@@ -137,7 +167,7 @@ describe('NU-01: NUL bytes in the middle of a log', () => {
 describe('TT-01: killed while appending', () => {
   it('wherever in the record: what is whole stays, what is torn is kept aside, and the next append lands', async () => {
     const second = record(1)
-    for (let cut = 0; cut <= second.length; cut += 3) {
+    for (let cut = 0; cut <= second.length; cut += 1) {
       const root = scratch()
       plant(root, `${headerLine}\n${record(0)}\n${second.slice(0, cut)}`)
       const whole = cut >= second.length ? 2 : 1
