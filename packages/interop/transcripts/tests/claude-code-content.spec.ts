@@ -8,7 +8,7 @@ const png = 'aGVsbG8='
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
 
 async function imported(file: Fixture, sink = new MemorySink()) {
-  const [first] = await importBytes(file.bytes(), 'x.jsonl', 64, sink)
+  const [first] = await importBytes(file.bytes(), { name: 'x.jsonl', pieceSize: 64, sink })
   if (first === undefined) throw new Error('nothing was imported')
   const messages = Session.restore(structuredClone(first.session), { vocabulary: importVocabulary }).deriveMessages()
   return { ...first, messages }

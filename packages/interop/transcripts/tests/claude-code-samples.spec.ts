@@ -12,7 +12,7 @@ for (const name of claudeCodeSamples) {
   test.skipIf(isAbsent)(
     `${name}: each imported session restores, traces clean, suits both providers and accounts for its lines`,
     async () => {
-      const imported = await importBytes(sampleBytes(name), name)
+      const imported = await importBytes(sampleBytes(name), { name })
       const lines = imported.flatMap(({ session, report }) => {
         const restored = Session.restore(structuredClone(session), { vocabulary: importVocabulary })
         expect(restored.deriveMessages()).toHaveLength(report.messages)
@@ -32,7 +32,7 @@ for (const name of claudeCodeSamples) {
   )
 
   test.skipIf(isAbsent)(`${name}: calls and answers are those that an independent script counts`, async () => {
-    const [first] = await importBytes(sampleBytes(name), name)
+    const [first] = await importBytes(sampleBytes(name), { name })
     const counted = countIndependently(new TextDecoder().decode(sampleBytes(name)))
     expect({ calls: first?.report.calls, answered: first?.report.answered }).toEqual(counted)
   })
@@ -40,7 +40,7 @@ for (const name of claudeCodeSamples) {
 
 test.skipIf(claudeCodeSamples.some(isSampleAbsent))('what is known of the samples holds', async () => {
   const facts = async (name: string) => {
-    const imported = await importBytes(sampleBytes(name), name)
+    const imported = await importBytes(sampleBytes(name), { name })
     return imported.map(({ report }) => [report.calls, report.answered])
   }
   expect(await facts('ccl-29ccd257.agent-a2271d1.jsonl')).toEqual([[24, 24]])
@@ -52,7 +52,7 @@ test.skipIf(claudeCodeSamples.some(isSampleAbsent))('what is known of the sample
 test.skipIf(isSampleAbsent('fh-main.jsonl'))(
   'the one compaction of fh-main covers all before it, with two roots',
   async () => {
-    const [main] = await importBytes(sampleBytes('fh-main.jsonl'), 'fh-main.jsonl')
+    const [main] = await importBytes(sampleBytes('fh-main.jsonl'), { name: 'fh-main.jsonl' })
     const events = main?.session.events ?? []
     const summary = events.find((event) => event.type === 'user/message' && event.surfaceOp !== 'append')
     expect(summary?.type === 'user/message' && summary.data.source).toMatchObject({
@@ -70,7 +70,7 @@ test.skipIf(isSampleAbsent('fh-main.jsonl'))(
 test.skipIf(isSampleAbsent('ccl-0d3a8e6f.jsonl'))(
   'a line of a megabyte with an image becomes a short event and an attachment',
   async () => {
-    const [main] = await importBytes(sampleBytes('ccl-0d3a8e6f.jsonl'), 'ccl-0d3a8e6f.jsonl', 4096)
+    const [main] = await importBytes(sampleBytes('ccl-0d3a8e6f.jsonl'), { name: 'ccl-0d3a8e6f.jsonl', pieceSize: 4096 })
     const images =
       main?.session.events.flatMap((event) => (event.type === 'user/message' ? event.data.content : [])) ?? []
     expect(images.filter((block) => block.type === 'image')).toHaveLength(1)

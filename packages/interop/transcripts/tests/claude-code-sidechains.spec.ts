@@ -16,7 +16,7 @@ test('each inline sidechain is its own session, by agent or by root, with its li
   file.user('Search C', { ...side, parentUuid: null, agentId: 'ccc' })
   file.text('m2', 'C', { ...side, agentId: 'ccc' })
   file.result('c1', { parentUuid: 'u2' })
-  const imported = await importBytes(file.bytes(), 'main.jsonl')
+  const imported = await importBytes(file.bytes(), { name: 'main.jsonl' })
   expect(imported.map(({ session: { header } }) => header)).toMatchObject([
     {
       id: 's-1',
@@ -37,7 +37,7 @@ test('a file that is one sidechain is one session, and keeps its other lines', a
   file.raw('{"type":"file-history-snapshot","messageId":"x"}')
   file.user('Search', { ...side, parentUuid: null, agentId: 'a1' })
   file.text('m1', 'Found', { ...side, agentId: 'a1' })
-  const imported = await importBytes(file.bytes(), 'agent-a1.jsonl')
+  const imported = await importBytes(file.bytes(), { name: 'agent-a1.jsonl' })
   expect(imported.map(({ report }) => [report.sessionId, report.lines])).toEqual([
     ['s-1.agent-a1', { total: 3, mapped: 2, raw: 1, blank: 0 }],
   ])
@@ -48,7 +48,7 @@ test('the session id is the one the file is named after, else that of its last l
   file.user('One', { sessionId: 'old' })
   file.text('m1', 'Two', { sessionId: 'new' })
   const idFor = async (fixture: Fixture, name: string) =>
-    (await importBytes(fixture.bytes(), name))[0]?.session.header.id
+    (await importBytes(fixture.bytes(), { name }))[0]?.session.header.id
   expect(await idFor(file, 'old.jsonl')).toBe('old')
   expect(await idFor(file, '/some/where/other.jsonl')).toBe('new')
   expect(await idFor(new Fixture().raw('{"type":"summary","leafUuid":"x"}'), '/a/nameless.jsonl')).toBe('nameless')
@@ -60,7 +60,7 @@ test('the same file imports to the same sessions, in pieces of any size', async 
   file.text('m1', 'Yes')
   file.user('Search', { ...side, parentUuid: null })
   const whole = await importBytes(file.bytes())
-  for (const size of [1, 7, 100]) expect(await importBytes(file.bytes(), 'session.jsonl', size)).toEqual(whole)
+  for (const size of [1, 7, 100]) expect(await importBytes(file.bytes(), { pieceSize: size })).toEqual(whole)
 })
 
 test('sidechains whose roots begin alike keep ids of their own', async () => {

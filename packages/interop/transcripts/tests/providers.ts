@@ -1,5 +1,16 @@
 import type { Message } from '@palimpsest/session'
-import { toAnthropic, toOpenAiChat, validateAnthropic, validateOpenAiChat } from '@palimpsest/provider-messages'
+import {
+  toAnthropic,
+  toDeepSeek,
+  toLanguageModelPrompt,
+  toOpenAiChat,
+  toOpenAiResponses,
+  validateAnthropic,
+  validateDeepSeek,
+  validateLanguageModelPrompt,
+  validateOpenAiChat,
+  validateOpenAiResponses,
+} from '@palimpsest/provider-messages'
 
 /** What the providers would refuse of these messages. */
 export function violations(messages: readonly Message[]): string[] {
@@ -7,5 +18,11 @@ export function violations(messages: readonly Message[]): string[] {
   return [
     ...validateAnthropic(toAnthropic(messages), { profile }),
     ...validateOpenAiChat(toOpenAiChat(messages), { profile }),
+    ...validateOpenAiResponses(toOpenAiResponses(messages, { provider: 'openai.responses' }), { profile }),
+    ...validateDeepSeek(toDeepSeek(messages), { profile }),
+    ...validateLanguageModelPrompt(
+      toLanguageModelPrompt(messages, { provider: 'anthropic.messages', model: 'm' }).prompt,
+      { profile },
+    ),
   ].map(({ rule, path }) => `${rule} ${path}`)
 }

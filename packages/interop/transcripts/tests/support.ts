@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { samplePath } from '@palimpsest/testkit'
 import { importClaudeCode } from '../src/index.ts'
-import type { AttachmentSink, ImportedSession } from '../src/index.ts'
+import type { AttachmentSink, ImportedSession, ImportOptions, TranscriptSource } from '../src/index.ts'
+
+export type Importer = (source: TranscriptSource, options: ImportOptions) => AsyncIterable<ImportedSession>
 
 export function sampleBytes(name: string): Uint8Array {
   return readFileSync(samplePath(name))
@@ -19,20 +21,31 @@ export class MemorySink implements AttachmentSink {
   }
 }
 
-/** Imports bytes, handed over in pieces of a given size. */
+export interface ImportBytesOptions {
+  readonly name?: string
+  readonly importer?: Importer
+  /** Bytes are handed over in pieces of this size. */
+  readonly pieceSize?: number
+  readonly sink?: AttachmentSink
+}
+
+/** Imports bytes as if they stood in a file; those of Claude Code unless told otherwise. */
 export async function importBytes(
   bytes: Uint8Array,
-  name = 'session.jsonl',
-  size = 65_536,
-  sink = new MemorySink(),
+  {
+    name = 'session.jsonl',
+    importer = importClaudeCode,
+    pieceSize = 65_536,
+    sink = new MemorySink(),
+  }: ImportBytesOptions = {},
 ): Promise<ImportedSession[]> {
   const source = {
     name,
     async *bytes() {
-      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+      for (let at = 0; at < bytes.length; at += pieceSize) yield bytes.subarray(at, at + pieceSize)
     },
   }
   const imported: ImportedSession[] = []
-  for await (const session of importClaudeCode(source, { attachments: () => sink })) imported.push(session)
+  for await (const session of importer(source, { attachments: () => sink })) imported.push(session)
   return imported
 }
