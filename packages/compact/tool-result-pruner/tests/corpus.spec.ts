@@ -1,4 +1,4 @@
-import type { Message, Session } from '@palimpsest/session'
+import type { ImageBlock, Message, Session } from '@palimpsest/session'
 import { jsonEqual, SessionAcceptanceError } from '@palimpsest/session'
 import { toAnthropic, toOpenAiChat } from '@palimpsest/provider-messages'
 import { assistantData, text } from '@palimpsest/testkit'
@@ -146,6 +146,26 @@ describe('TH-01: pruning shortens thinking and keeps its signature', () => {
     expect(codeOf({ surfaceOp: op, sourceEventSeqs: [seq] })).toBe('sources/forbidden')
     expect(codeOf({ surfaceOp: op })).toBe('sources/uncovered')
     expect(bytesOf(session)).toBe(written)
+  })
+})
+
+describe('IM-02: images that are fine one at a time and too large together', () => {
+  const wide = (digit: number): ImageBlock => {
+    const { attachment } = image(200_000, digit)
+    return { type: 'image', attachment: { ...attachment, width: 1170, height: 2532 } }
+  }
+
+  it('are judged in the whole request, which goes out again once there are fewer', () => {
+    const session = fresh()
+    const send = (): unknown =>
+      toAnthropic(session.deriveMessages(), { model: MODEL, image: () => new Uint8Array([1, 2, 3]) })
+    for (let count = 0; count < 20; count += 1) say(session, [wide(count)])
+    expect(send).not.toThrow()
+    say(session, [wide(20)])
+    expect(send).toThrowError(expect.objectContaining({ code: 'budget/image-side' }) as Error)
+    pruneImages(session, { maxImages: 20 })
+    expect(send).not.toThrow()
+    expect(measureSurface(session).images).toBeGreaterThan(0)
   })
 })
 

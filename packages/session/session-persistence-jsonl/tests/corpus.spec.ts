@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import {
   Session,
@@ -164,10 +165,38 @@ describe('NU-01: NUL bytes in the middle of a log', () => {
   })
 })
 
+describe('NU-03: a hole of zeros of a mebibyte', () => {
+  it('is skipped and reported, however long the line with it is', async () => {
+    const root = scratch()
+    const hole = 1024 * 1024
+    plant(root, `${headerLine}\n${record(0)}\n${'\0'.repeat(hole)}${record(1)}\n${record(2)}\n`)
+    const store = jsonlPersistence({ root })
+    const handle = await store.open(id, 'read')
+    expect(handle.stored.events).toEqual(saidAll(0, 3))
+    const start = headerLine.length + 1 + record(0).length + 1
+    expect(handle.stored.recovered.ranges).toEqual([{ kind: 'nul', start, end: start + hole }])
+    expect(await store.stat(id)).toMatchObject({ eventCount: 3, firstPrompt: 'm0' })
+    await store.close()
+  })
+})
+
+describe('CW-05: a restart in place, under the process id of before', () => {
+  it('takes over at once: a claim is the lock of a process that lives, whatever the owner file says', async () => {
+    const root = scratch()
+    plant(root, `${headerLine}\n${record(0)}\n`)
+    const owner = { kind: 'kernel', pid: process.pid, host: hostname(), since: Date.now(), token: 'of before' }
+    writeFileSync(join(dirname(logPath(root)), 'session.owner'), JSON.stringify(owner))
+    writeFileSync(join(dirname(logPath(root)), 'session.lock'), '')
+    expect(await goOn(root)).toBe(1)
+  })
+})
+
 describe('TT-01: killed while appending', () => {
   it('wherever in the record: what is whole stays, what is torn is kept aside, and the next append lands', async () => {
     const second = record(1)
-    for (let cut = 0; cut <= second.length; cut += 1) {
+    // Every byte of such a record is cut in fault/torn-tail.spec.ts.
+    const cuts = Array.from({ length: Math.ceil(second.length / 3) }, (_, third) => third * 3)
+    for (const cut of [...cuts, second.length - 1, second.length]) {
       const root = scratch()
       plant(root, `${headerLine}\n${record(0)}\n${second.slice(0, cut)}`)
       const whole = cut >= second.length ? 2 : 1
