@@ -1,4 +1,4 @@
-import type { Session, SessionEvent, SessionSeq } from '@palimpsest/session'
+import { type Session, type SessionEvent, type SessionSeq, foldSurface } from '@palimpsest/session'
 import { CompactionError } from './errors.ts'
 
 /** The events of one compaction that replaced something. */
@@ -35,8 +35,8 @@ export function findBracket(session: Session, compaction: string | number): Brac
     compactionId,
     startSeq: start.seq,
     replacementSeq: replacement.seq,
-    // A replacement cites what it shadows, and `runCompaction` nothing else.
-    shadowedSeqs: replacement.sourceEventSeqs ?? [],
+    // A replacement of another program may cite more than it shadows.
+    shadowedSeqs: foldSurface(events).replacements.find(({ seq }) => seq === replacement.seq)?.shadowedSeqs ?? [],
     seqs: new Set([...ofBracket.map(({ seq }) => seq), replacement.seq]),
   }
 }

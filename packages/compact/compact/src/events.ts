@@ -9,6 +9,14 @@ import {
 import { z } from 'zod'
 import type { CompactionTrigger } from './contract.ts'
 import { CompactionError } from './errors.ts'
+import {
+  type ForeignCompactionEnd,
+  type ForeignCompactionStart,
+  type ForeignCompactionSummary,
+  foreignEnd,
+  foreignStart,
+  foreignSummary,
+} from './foreign-events.ts'
 
 /** Opens the bracket of a compaction and is its lock. The range is named as it was planned. SPEC 7.1. */
 export interface CompactionStart {
@@ -50,9 +58,9 @@ export interface CompactionEnd {
 
 declare module '@palimpsest/session' {
   interface SessionEventMap {
-    'compaction/start': CompactionStart
-    'compaction/summary': CompactionSummary
-    'compaction/end': CompactionEnd
+    'compaction/start': CompactionStart | ForeignCompactionStart
+    'compaction/summary': CompactionSummary | ForeignCompactionSummary
+    'compaction/end': CompactionEnd | ForeignCompactionEnd
   }
 }
 
@@ -61,40 +69,47 @@ const seq = z.number().int().nonnegative()
 const tokens = z.number().nonnegative()
 const count = z.number().int().nonnegative().optional()
 
-/** The event types of a compaction, all log-only. Compose them: `coreEvents.extend(compactionEvents)`. SPEC 7.1. */
+const ownStart = z.looseObject({
+  compactionId,
+  trigger: z.enum(['threshold', 'overflow', 'manual']),
+  startSeq: seq,
+  endSeq: seq,
+  tokensBefore: tokens.optional(),
+})
+const ownSummary = z.looseObject({
+  compactionId,
+  shadowedRange: z.looseObject({ startSeq: seq, endSeq: seq }),
+  shadowedSeqs: z.array(seq).min(1),
+  tokensBefore: tokens,
+  tokensAfter: tokens,
+  provider: z.string().min(1).optional(),
+  model: z.string().min(1).optional(),
+  usage: z
+    .looseObject({
+      inputTokens: count,
+      outputTokens: count,
+      cacheReadTokens: count,
+      cacheWriteTokens: count,
+      reasoningTokens: count,
+    })
+    .optional(),
+  meta: z.unknown().optional(),
+})
+const ownEnd = z.looseObject({
+  compactionId,
+  replacementSeq: seq.optional(),
+  error: z.looseObject({ code: z.string().min(1), message: z.string() }).optional(),
+})
+
+/**
+ * The event types of a compaction, all log-only. Compose them: `coreEvents.extend(compactionEvents)`. What a migrated
+ * log holds of deepseek-harness keeps that program's members, so each type has two shapes. SPEC 6, 7.1.
+ */
 export const compactionEvents: Vocabulary = defineEvents(
   {
-    'compaction/start': z.looseObject({
-      compactionId,
-      trigger: z.enum(['threshold', 'overflow', 'manual']),
-      startSeq: seq,
-      endSeq: seq,
-      tokensBefore: tokens.optional(),
-    }),
-    'compaction/summary': z.looseObject({
-      compactionId,
-      shadowedRange: z.looseObject({ startSeq: seq, endSeq: seq }),
-      shadowedSeqs: z.array(seq).min(1),
-      tokensBefore: tokens,
-      tokensAfter: tokens,
-      provider: z.string().min(1).optional(),
-      model: z.string().min(1).optional(),
-      usage: z
-        .looseObject({
-          inputTokens: count,
-          outputTokens: count,
-          cacheReadTokens: count,
-          cacheWriteTokens: count,
-          reasoningTokens: count,
-        })
-        .optional(),
-      meta: z.unknown().optional(),
-    }),
-    'compaction/end': z.looseObject({
-      compactionId,
-      replacementSeq: seq.optional(),
-      error: z.looseObject({ code: z.string().min(1), message: z.string() }).optional(),
-    }),
+    'compaction/start': z.union([ownStart, foreignStart]),
+    'compaction/summary': z.union([ownSummary, foreignSummary]),
+    'compaction/end': z.union([ownEnd, foreignEnd]),
   },
   { owner: '@palimpsest/compact' },
 )

@@ -23,7 +23,7 @@ export interface SeqMap {
 interface Shape {
   readonly [member: string]: keyof SeqMap | Shape
 }
-type PayloadShape<Data> = { readonly [Member in keyof Data]?: Shape[string] }
+type PayloadShape<Data> = { readonly [Member in Data extends unknown ? keyof Data : never]?: Shape[string] }
 
 const range: Shape = { startSeq: 'cited', endSeq: 'cited' }
 
@@ -33,7 +33,8 @@ const payloads: { readonly [Type in SessionEventType]?: PayloadShape<SessionEven
   'assistant/attempt': { requestSeq: 'cited' },
   'request/start': { throughSeq: 'through' },
   'compaction/start': range,
-  'compaction/summary': { shadowedRange: range, shadowedSeqs: 'cited' },
+  // deepseek-harness names the ends of the range `start` and `end`.
+  'compaction/summary': { shadowedRange: { ...range, start: 'cited', end: 'cited' }, shadowedSeqs: 'cited' },
   'compaction/end': { replacementSeq: 'cited' },
 }
 

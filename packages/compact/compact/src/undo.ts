@@ -72,10 +72,15 @@ function planBehind(event: SessionEvent, { replacementSeq, shadowedSeqs }: Brack
   const first = (seq: SessionSeq): SessionSeq => (seq === replacementSeq ? shadowedSeqs[0] : undefined) ?? seq
   const last = (seq: SessionSeq): SessionSeq => (seq === replacementSeq ? shadowedSeqs.at(-1) : undefined) ?? seq
   const behind = ({ startSeq, endSeq }: RangeEnds): RangeEnds => ({ startSeq: first(startSeq), endSeq: last(endSeq) })
-  if (event.type === 'compaction/start') return { ...event, data: { ...event.data, ...behind(event.data) } }
-  const shadowed = event.data.shadowedSeqs.flatMap((seq) => (seq === replacementSeq ? shadowedSeqs : [seq]))
-  const shadowedRange = { ...event.data.shadowedRange, ...behind(event.data.shadowedRange) }
-  return { ...event, data: { ...event.data, shadowedRange, shadowedSeqs: shadowed } }
+  if (event.type === 'compaction/start') {
+    return event.data.trigger === undefined ? event : { ...event, data: { ...event.data, ...behind(event.data) } }
+  }
+  const { data } = event
+  // One of another program names its range otherwise: where that holds the replacement, `cited` refuses it.
+  if (data.tokensBefore === undefined) return event
+  const shadowed = data.shadowedSeqs.flatMap((seq) => (seq === replacementSeq ? shadowedSeqs : [seq]))
+  const shadowedRange = { ...data.shadowedRange, ...behind(data.shadowedRange) }
+  return { ...event, data: { ...data, shadowedRange, shadowedSeqs: shadowed } }
 }
 
 /** How the references of one event of the parent move. `moved` holds the copies so far. */

@@ -75,15 +75,19 @@ function compactionLine(event: EventOf<'compaction/start' | 'compaction/summary'
   switch (event.type) {
     case 'compaction/start': {
       const { trigger, startSeq, endSeq, tokensBefore } = event.data
+      if (trigger === undefined) return oneLine(event.data.compactionId)
       const size = tokensBefore === undefined ? '' : `, ${count(tokensBefore, 'token')}`
       return `${trigger}: entries ${startSeq} to ${endSeq}${size}`
     }
     case 'compaction/summary': {
       const { shadowedSeqs, tokensBefore, tokensAfter, model } = event.data
       const maker = model === undefined ? '' : `, by ${oneLine(model)}`
+      if (tokensBefore === undefined)
+        return `${count(shadowedSeqs.length, 'entry')}: ${count(event.data.shadowedTokenCount, 'token')}${maker}`
       return `${count(shadowedSeqs.length, 'entry')}: ${count(tokensBefore, 'token')} became ${count(tokensAfter, 'token')}${maker}`
     }
     default: {
+      if ('turn' in event.data) return oneLine(JSON.stringify(event.data.error) ?? event.data.compactionId)
       const { replacementSeq, error } = event.data
       const what = replacementSeq === undefined ? 'nothing was replaced' : `replaced by event ${replacementSeq}`
       return error === undefined ? what : `${what}, ${oneLine(error.code)}: ${oneLine(error.message)}`
