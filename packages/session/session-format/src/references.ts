@@ -55,3 +55,27 @@ export function seqMembers(type: string, packs: readonly VocabularyPack[]): SeqM
   }
   return undefined
 }
+
+/**
+ * Throws `SessionFormatUnsupportedMigration` for an event of a type that nobody declares when it has sources, a place on
+ * the surface, or a member that is named like a seq: where that would move to, only its plugin knows. SPEC 6.
+ */
+export function requireNoSeqs(event: FormatEvent, from: FormatVersion): void {
+  const { surfaceOp, sourceEventSeqs, data } = event
+  const name = (surfaceOp ?? sourceEventSeqs) === undefined ? seqMember(data) : 'surfaceOp or sourceEventSeqs'
+  if (name !== undefined)
+    throw unsupported(from, event, `is of an unknown type, and its ${name} may name seqs that move`)
+}
+
+/** The first member of a payload that is named like a seq. Iterative, since payloads nest as deep as they like. */
+function seqMember(data: JsonObject): string | undefined {
+  const pending: Json[] = [data]
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    for (const [name, member] of Object.entries(value)) {
+      if (/seqs?$/i.test(name)) return name
+      pending.push(member as Json)
+    }
+  }
+  return undefined
+}

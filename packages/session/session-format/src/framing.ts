@@ -1,0 +1,87 @@
+import type { Json, JsonObject } from '@palimpsest/session'
+import { SessionFormatError } from './errors.ts'
+import type { TakeNote } from './log.ts'
+import { isObject } from './members.ts'
+
+/** One line of a log that holds a JSON object. */
+export interface Row {
+  /** Counts from 1; the header is line 1. */
+  readonly line: number
+  readonly value: JsonObject
+}
+
+interface Line {
+  readonly line: number
+  /** Byte offset of its first byte. */
+  readonly offset: number
+  readonly bytes: Uint8Array
+  readonly isTerminated: boolean
+}
+
+const newline = 0x0a
+const mark = 0xfeff
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The rows of a log. Lines end at byte 0x0A and nowhere else; a byte order mark and CRLF are tolerated. Bytes behind the
+ * last newline that are no whole row are a torn tail and a note; any other line that is no row is damage. Holds one
+ * line at a time. Throws `SessionFormatError` `format/row`. SPEC 5.2.
+ */
+export async function* readRows(chunks: AsyncIterable<Uint8Array>, note: TakeNote): AsyncGenerator<Row, void, void> {
+  for await (const line of readLines(chunks)) {
+    const text = textOf(line)
+    const value = text === undefined ? undefined : parsed(text)
+    if (isObject(value)) {
+      yield { line: line.line, value }
+    } else if (!line.isTerminated) {
+      const { length } = line.bytes
+      note({
+        code: 'tail/torn',
+        line: line.line,
+        message: `the last ${length} bytes, from offset ${line.offset}, are no whole row: they were left out`,
+      })
+    } else if (text?.trim() === '') {
+      note({ code: 'line/blank', line: line.line, message: 'the line is empty' })
+    } else {
+      throw new SessionFormatError('format/row', `line ${line.line} is no JSON object in UTF-8`, { line: line.line })
+    }
+  }
+}
+
+async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {
+  let line = 1
+  let offset = 0
+  let pieces: Uint8Array[] = []
+  for await (const chunk of chunks) {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      pieces.push(chunk.subarray(start, end))
+      const bytes = Buffer.concat(pieces)
+      yield { line, offset, bytes, isTerminated: true }
+      line += 1
+      offset += bytes.length + 1
+      pieces = []
+      start = end + 1
+    }
+    // A reader may reuse its buffer for the next chunk, so what outlives this one is copied.
+    if (start < chunk.length) pieces.push(chunk.slice(start))
+  }
+  if (pieces.length > 0) yield { line, offset, bytes: Buffer.concat(pieces), isTerminated: false }
+}
+
+function textOf({ line, bytes }: Line): string | undefined {
+  try {
+    const text = utf8.decode(bytes)
+    return line === 1 && text.charCodeAt(0) === mark ? text.slice(1) : text
+  } catch {
+    return undefined
+  }
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}
