@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acceptanceCodesPage } from './generators/acceptance-codes.ts'
+import { conformancePage } from './generators/conformance.ts'
 import { eventCatalog } from './generators/event-catalog.ts'
 import { rfcIndex } from './generators/rfc-index.ts'
 import { sessionFormat } from './generators/session-format.ts'
@@ -10,6 +11,7 @@ import { repoRoot } from './lib/workspace.ts'
 
 const pages: Record<string, () => string> = {
   'docs/acceptance-codes.md': acceptanceCodesPage,
+  'docs/conformance.md': conformancePage,
   'docs/event-catalog.md': eventCatalog,
   'docs/rfcs/README.md': rfcIndex,
   'docs/session-format.schema.json': sessionFormat,
