@@ -23,6 +23,13 @@ export function keepInline(sink: AttachmentSink, { data, mediaType }: InlineData
   return sink.put(Buffer.from(data, 'base64'), { mediaType })
 }
 
+/** Whether a text is bytes in base64, at least one of them; padding may be missing. */
+export function isBase64(data: string): boolean {
+  // Two flat scans, not one pattern of groups: the text may be many megabytes.
+  const body = data.replace(/={1,2}$/, '')
+  return body !== '' && body.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(body)
+}
+
 const dataUrl = /^data:([^;,]+)(?:;[^,;]*)*;base64,/
 
 /** The bytes of a `data:` URL in base64, or `undefined` for a URL of any other kind. */

@@ -1,3 +1,4 @@
+import { isBase64 } from '../attachments.ts'
 import type { InlineData } from '../attachments.ts'
 import { isObject, objectMember, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
@@ -59,12 +60,6 @@ export function piece(block: unknown): Piece | undefined {
   if (text !== undefined) return { kind: 'content', type: 'text', text }
   const inline = inlineData(source)
   return inline && { kind: 'content', type, inline }
-}
-
-// Two flat scans, not one pattern of groups: the text may be many megabytes.
-function isBase64(data: string): boolean {
-  const body = data.replace(/={1,2}$/, '')
-  return body !== '' && body.length % 4 !== 1 && !/[^A-Za-z0-9+/]/.test(body)
 }
 
 function inlineData(source: LooseObject): InlineData | undefined {
