@@ -40,6 +40,8 @@ export interface FormatLog {
  * - `placeholder/left-out`: a member of a recorded fixture whose value is a placeholder of another kind.
  * - `placeholder/time`: rows of a recorded fixture have no time and took that of the header.
  * - `seed/marker`: the cut of the inherited history is from the header; the log itself had no marker there.
+ * - `header/empty`: a request header's `tools` or `adapterDefaults` were empty and were left out.
+ * - `vocabulary/unknown`: an event of a log of ours has a type that nobody here knows; it was kept as it is.
  */
 export interface FormatNote {
   readonly code: string
