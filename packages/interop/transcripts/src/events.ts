@@ -16,9 +16,25 @@ export interface ImportRaw {
   readonly encoding?: 'base64'
 }
 
+/**
+ * A source that was imported before went on inside a turn: that turn is read again behind this event. Always written
+ * `ignorable`. SPEC 8.
+ */
+export interface ImportRegrown {
+  /** Event of an import of the whole source with which the new reading begins. */
+  readonly from: number
+  /** By how much its turns count further here. */
+  readonly turns: number
+  /** Whether the first prompt behind this event replaces an old reading. */
+  readonly covers: boolean
+  /** Head of the surface that stays: which event of the import it is, and its seq here. */
+  readonly head?: { readonly event: number; readonly at: number }
+}
+
 declare module '@palimpsest/session' {
   interface SessionEventMap {
     'import/raw': ImportRaw
+    'import/regrown': ImportRegrown
   }
 }
 
@@ -31,6 +47,12 @@ export const importEvents: Vocabulary = defineEvents(
       reason: z.string().min(1),
       text: z.string(),
       encoding: z.literal('base64').optional(),
+    }),
+    'import/regrown': z.looseObject({
+      from: z.number().int().nonnegative(),
+      turns: z.number().int(),
+      covers: z.boolean(),
+      head: z.looseObject({ event: z.number().int().nonnegative(), at: z.number().int().nonnegative() }).optional(),
     }),
   },
   { owner: '@palimpsest/transcripts' },

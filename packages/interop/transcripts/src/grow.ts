@@ -1,0 +1,216 @@
+import { remapReferences } from '@palimpsest/compact'
+import { foldSurface, sessionSeq, stringifyEvent } from '@palimpsest/session'
+import type { SessionEvent, SessionSeq } from '@palimpsest/session'
+import type { ImportRegrown } from './events.ts'
+
+/**
+ * What a source that was imported before has to add. `unchanged`: nothing. `extended`: these events, from the next seq of
+ * the log on. `diverged`: the log holds something that no import of this source wrote, or that it no longer gives.
+ */
+export type ImportGrowth =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'extended'; readonly events: readonly SessionEvent[] }
+  | { readonly kind: 'diverged' }
+
+/**
+ * Compares a stored import with an import of the same source now. Where the source ended inside a turn, the log closed
+ * it; when the source went on, that turn is read again, and its prompt replaces the old reading. So the log derives what a
+ * fresh import derives, and keeps what it had. Pure. SPEC 8.
+ */
+export function growImport(here: readonly SessionEvent[], fresh: readonly SessionEvent[]): ImportGrowth {
+  const places = new Places(here)
+  let matched = 0
+  while (matched < fresh.length && matched < places.length && places.isAt(fresh, matched, here)) matched += 1
+  if (matched === fresh.length) return { kind: 'unchanged' }
+  if (matched === places.length) return { kind: 'extended', events: appended(fresh, matched, places, here.length) }
+  const rest = here.slice(places.of(matched))
+  return rest.every(isOfImport) ? regrown(here, fresh, matched, places) : { kind: 'diverged' }
+}
+
+/** Where the events of an import stand in a log that it was extended into. */
+class Places {
+  readonly #places: number[] = []
+  readonly #turns: number[] = []
+  /** What an event replaces in the log that it only follows in the import. */
+  readonly #covers = new Map<number, readonly SessionSeq[]>()
+  #delta = 0
+  #head: ImportRegrown['head']
+
+  constructor(here: readonly SessionEvent[]) {
+    let covers = false
+    for (const [at, event] of here.entries()) {
+      if (event.type === 'import/regrown') {
+        this.restart(event.data)
+        covers = event.data.covers
+        continue
+      }
+      if (covers && event.surfaceOp !== undefined) {
+        this.cover(this.length, event.sourceEventSeqs ?? [])
+        covers = false
+      }
+      this.add(at)
+    }
+  }
+
+  get length(): number {
+    return this.#places.length
+  }
+
+  /** What follows is a reading of the source from one of its events on. */
+  restart({ from, turns, head }: Pick<ImportRegrown, 'from' | 'turns' | 'head'>): void {
+    this.#places.length = Math.min(this.#places.length, from)
+    this.#turns.length = this.#places.length
+    for (const event of this.#covers.keys()) if (event >= from) this.#covers.delete(event)
+    this.#delta = turns
+    this.#head = head
+  }
+
+  cover(event: number, covered: readonly SessionSeq[]): void {
+    this.#covers.set(event, covered)
+  }
+
+  add(at: number): void {
+    this.#places.push(at)
+    this.#turns.push(this.#delta)
+    if (this.#head?.event !== this.#places.length) return
+    // The head of the surface stays where it is: no turn that is read again brings another.
+    this.#places.push(this.#head.at)
+    this.#turns.push(this.#delta)
+    this.#head = undefined
+  }
+
+  of(seq: number): number {
+    return this.#places[seq] ?? seq
+  }
+
+  /** An event of the import as it stands in the log. */
+  moved(event: SessionEvent): SessionEvent {
+    const map = (seq: SessionSeq): SessionSeq => sessionSeq(this.of(seq))
+    const moved = { ...remapReferences(event, { cited: map, through: map }), seq: map(event.seq) }
+    const { data } = moved as { readonly data: { readonly turn?: unknown } }
+    const delta = this.#turns[event.seq] ?? this.#delta
+    const turn = delta === 0 || typeof data.turn !== 'number' ? {} : { data: { ...data, turn: data.turn + delta } }
+    return { ...moved, ...this.#replacing(event.seq), ...turn } as SessionEvent
+  }
+
+  #replacing(event: number): object {
+    const covered = this.#covers.get(event)
+    const [startSeq, endSeq] = [covered?.[0], covered?.at(-1)]
+    if (startSeq === undefined || endSeq === undefined) return {}
+    return { surfaceOp: { op: 'replace', startSeq, endSeq }, sourceEventSeqs: covered }
+  }
+
+  isAt(fresh: readonly SessionEvent[], seq: number, here: readonly SessionEvent[]): boolean {
+    const [event, known] = [fresh[seq], here[this.of(seq)]]
+    if (event === undefined || known === undefined) return false
+    return isSameHead(event, known) || stringifyEvent(this.moved(event)) === stringifyEvent(known)
+  }
+}
+
+/** A head that a log kept has the turn of the first reading of it. */
+function isSameHead(left: SessionEvent, right: SessionEvent): boolean {
+  if (left.type !== 'system/message' || right.type !== 'system/message') return false
+  const isAppended = left.surfaceOp === 'append' && right.surfaceOp === 'append'
+  return isAppended && JSON.stringify(left.data.message) === JSON.stringify(right.data.message)
+}
+
+function appended(
+  fresh: readonly SessionEvent[],
+  from: number,
+  places: Places,
+  next: number,
+  head?: ImportRegrown['head'],
+): SessionEvent[] {
+  const events: SessionEvent[] = []
+  for (const event of fresh.slice(from)) {
+    if (event.seq === head?.event) continue
+    places.add(next + events.length)
+    events.push(places.moved(event))
+  }
+  return events
+}
+
+/** Whether an import wrote this event, as against somebody who went on with the session here. */
+function isOfImport(event: SessionEvent): boolean {
+  switch (event.type) {
+    case 'import/raw':
+    case 'import/regrown':
+    case 'turn/start':
+    case 'turn/end':
+    case 'step/start':
+    case 'step/end':
+    case 'tool/call':
+    case 'request/header':
+    case 'assistant/attempt':
+      return true
+    case 'user/message':
+      return Object.hasOwn(event.data.source, 'lines')
+    case 'system/message':
+    case 'assistant/message':
+      return Object.hasOwn(event.data.message.source, 'lines')
+    case 'tool/result':
+      return Object.hasOwn(event.data.message.source, 'lines') || event.data.message.id.startsWith('interrupted-')
+    default:
+      return false
+  }
+}
+
+/** Reads the source again from the begin of the turn in which the two part, or of an earlier one. */
+function regrown(
+  here: readonly SessionEvent[],
+  fresh: readonly SessionEvent[],
+  matched: number,
+  places: Places,
+): ImportGrowth {
+  const { nodes } = foldSurface(here)
+  const begins = turnsUpTo(fresh, matched)
+  for (const begin of new Set([begins.at(-1), begins[0]])) {
+    if (begin === undefined) continue
+    const kept = foldSurface(fresh.slice(0, begin.from)).nodes.map((seq) => places.of(seq))
+    if (kept.some((seq, at) => nodes[at] !== seq)) continue
+    const head = kept.length === 0 ? keptHead(here, fresh, nodes[0]) : undefined
+    const covered = nodes.slice(head === undefined ? kept.length : 1)
+    if (covered[0] === nodes[0] && covered.length > 0) continue
+    const turns = lastTurn(here) - lastTurn(fresh.slice(0, begin.from))
+    const mark = { from: begin.from, turns, covers: covered.length > 0, ...(head === undefined ? {} : { head }) }
+    const seq = sessionSeq(here.length)
+    const time = fresh[matched]?.time ?? 0
+    places.restart(mark)
+    places.cover(begin.prompt, covered)
+    const events = appended(fresh, begin.from, places, here.length + 1, head)
+    return {
+      kind: 'extended',
+      events: [{ type: 'import/regrown', seq, time, ignorable: true, data: mark }, ...events],
+    }
+  }
+  return { kind: 'diverged' }
+}
+
+/** Turns that begin with a prompt up to an event: the prompt can replace what was read of the turn before. */
+function turnsUpTo(fresh: readonly SessionEvent[], last: number): { readonly from: number; readonly prompt: number }[] {
+  const turns: { from: number; prompt: number }[] = []
+  let from: number | undefined
+  for (const event of fresh) {
+    if (event.type === 'turn/start') from = event.seq > last ? undefined : event.seq
+    if (from === undefined || event.surfaceOp === undefined || event.type === 'system/message') continue
+    if (event.type === 'user/message' && event.surfaceOp === 'append') turns.push({ from, prompt: event.seq })
+    from = undefined
+  }
+  return turns
+}
+
+function lastTurn(events: readonly SessionEvent[]): number {
+  return events.findLast((event) => event.type === 'turn/start')?.data.turn ?? 0
+}
+
+/** The head of the surface, where both logs begin with the same one. */
+function keptHead(
+  here: readonly SessionEvent[],
+  fresh: readonly SessionEvent[],
+  at: SessionSeq | undefined,
+): ImportRegrown['head'] {
+  const known = at === undefined ? undefined : here[at]
+  const event = fresh.find(({ surfaceOp }) => surfaceOp !== undefined)
+  if (event === undefined || known === undefined || !isSameHead(event, known)) return undefined
+  return { event: event.seq, at: known.seq }
+}

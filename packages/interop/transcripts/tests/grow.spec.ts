@@ -1,0 +1,81 @@
+import { surfaceAt } from '@palimpsest/session'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { growImport, importClaudeCode } from '../src/index.ts'
+import { Fixture, tangled } from './fixture.ts'
+import { growThrough } from './growing.ts'
+import type { GrowthCount } from './growing.ts'
+import { importBytes } from './support.ts'
+import type { Importer } from './support.ts'
+
+const formats: readonly { readonly name: string; readonly importer: Importer; readonly bytes: Uint8Array }[] = [
+  { name: 'Claude Code', importer: importClaudeCode, bytes: tangled().bytes() },
+]
+
+for (const { name, importer, bytes } of formats) {
+  test(`${name}: a file that grew by lines derives what a fresh import derives, and importing again adds nothing`, async () => {
+    const count: GrowthCount = { extended: 0, regrown: 0, diverged: 0 }
+    const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 10 ? [at + 1] : []))
+    for (const end of ends) await growThrough(importer, bytes, [end], count)
+    expect(count).toMatchObject({ diverged: 0 })
+    expect(count.regrown).toBeGreaterThan(0)
+  })
+
+  test(`${name}: whatever lengths a growing file was imported at, the law of growth holds`, async () => {
+    const count: GrowthCount = { extended: 0, regrown: 0, diverged: 0 }
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(bytes.length), { maxLength: 4 }), async (cuts) => {
+        await growThrough(
+          importer,
+          bytes,
+          cuts.toSorted((a, b) => a - b),
+          count,
+        )
+      }),
+      { numRuns: 40 },
+    )
+    expect(count.extended).toBeGreaterThan(0)
+  })
+}
+
+test('a result that came after the import replaces the reading of its turn, and the old reading stays in the log', async () => {
+  const file = new Fixture()
+  file.user('List the files')
+  file.call('m1', 'c1')
+  const [before] = await importBytes(file.bytes())
+  file.result('c1')
+  file.text('m2', 'One file.')
+  const [after] = await importBytes(file.bytes())
+  const here = before?.session.events ?? []
+  const growth = growImport(here, after?.session.events ?? [])
+  const events = [...here, ...(growth.kind === 'extended' ? growth.events : [])]
+  expect(events.slice(0, here.length)).toEqual(here)
+  const surface = surfaceAt(events, events.length - 1)
+  expect(surface).toHaveLength(5)
+  expect(events[here.length]).toMatchObject({
+    type: 'import/regrown',
+    ignorable: true,
+    data: { covers: true, turns: 1 },
+  })
+})
+
+test('a log that somebody went on with here is not touched', async () => {
+  const file = new Fixture()
+  file.user('List the files')
+  file.call('m1', 'c1')
+  const [before] = await importBytes(file.bytes())
+  file.result('c1')
+  const [after] = await importBytes(file.bytes())
+  const here = before?.session.events ?? []
+  const own = { type: 'turn/start', seq: here.length, time: 0, data: { turn: 2 } }
+  const said = {
+    type: 'user/message',
+    seq: here.length + 1,
+    time: 0,
+    surfaceOp: 'append',
+    data: { id: 'own', role: 'user', content: [{ type: 'text', text: 'Go on' }], source: { kind: 'user' } },
+  }
+  const continued = [...here, own, said] as unknown as typeof here
+  expect(growImport(continued, after?.session.events ?? [])).toEqual({ kind: 'diverged' })
+  expect(growImport(continued, before?.session.events ?? [])).toEqual({ kind: 'unchanged' })
+})
