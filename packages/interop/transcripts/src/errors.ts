@@ -3,9 +3,8 @@
  *
  * - `format/unknown`: no line of the file looks like a session of an agent we know.
  * - `format/unsupported`: the format is known, its importer is not there yet.
- * - `source/changed`: the file was rewritten between the two passes of the importer. Appended lines are no change.
  */
-export type TranscriptErrorCode = 'format/unknown' | 'format/unsupported' | 'source/changed'
+export type TranscriptErrorCode = 'format/unknown' | 'format/unsupported'
 
 /** The error of this package; `code` says what to do about it. */
 export class TranscriptError extends Error {

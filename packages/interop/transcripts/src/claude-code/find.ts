@@ -1,9 +1,10 @@
 import type { Dirent } from 'node:fs'
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { lineText, parseLine, readLines } from '../lines.ts'
+import { readJsonLines } from '../conversation/source-lines.ts'
+import { objectMember } from '../json.ts'
+import type { LooseObject } from '../json.ts'
 import { userBlocks } from './blocks.ts'
-import { isObject, objectMember } from '../json.ts'
 import { recordLine } from './record.ts'
 
 export interface FindOptions {
@@ -98,12 +99,12 @@ interface Head {
 
 async function readHead(path: string): Promise<Head> {
   const head: { session?: string; cwd?: string; firstPrompt?: string } = {}
-  for await (const line of readLines(headOf(path))) {
+  for await (const line of readJsonLines(headOf(path))) {
     const record = recordLine(line)
     if (record.session !== undefined) head.session ??= record.session
     if (record.cwd !== undefined) head.cwd ??= record.cwd
-    if (record.userClass !== 'prompt' || !record.hasContent) continue
-    const text = promptText(line.bytes)
+    if (line.kind !== 'object' || record.userClass !== 'prompt' || !record.hasContent) continue
+    const text = promptText(line.value)
     if (text === undefined) continue
     head.firstPrompt = text
     break
@@ -111,10 +112,8 @@ async function readHead(path: string): Promise<Head> {
   return head
 }
 
-function promptText(bytes: Uint8Array): string | undefined {
-  const value = parseLine(lineText(bytes) ?? '')
-  const content = isObject(value) ? objectMember(value, 'message')?.['content'] : undefined
-  const [text] = (userBlocks(content) ?? []).flatMap((block) =>
+function promptText(line: LooseObject): string | undefined {
+  const [text] = (userBlocks(objectMember(line, 'message')?.['content']) ?? []).flatMap((block) =>
     block.kind === 'content' && block.type === 'text' ? [block.text] : [],
   )
   return text === undefined ? undefined : Array.from(text).slice(0, 200).join('')

@@ -1,51 +1,43 @@
-import type { TurnEndReason } from '@palimpsest/session'
 import type { Item } from './items.ts'
 
-/** Where turns begin (before an item) and end (after an item), by index of the item. */
+/** What the user did to turns. The writer draws them from it and from the responses. */
 export interface Outline {
-  readonly starts: ReadonlySet<number>
-  readonly ends: ReadonlyMap<number, TurnEndReason>
+  /** Items that begin a turn. */
+  readonly opens: ReadonlySet<Item>
+  /** Items that interrupted one. */
+  readonly aborts: ReadonlySet<Item>
 }
 
-/** Draws turns around what user and model did: one begins at each real prompt that the model got to. SPEC 2.3, 8. */
-export function outlineTurns(items: readonly Item[]): Outline {
-  const starts = new Set<number>()
-  const ends = new Map<number, TurnEndReason>()
-  let open = false
-  let answered = false
-  const start = (index: number): void => {
-    starts.add(index)
-    open = true
-    answered = false
-  }
-  const end = (index: number, reason: TurnEndReason): void => {
-    ends.set(index, reason)
-    open = false
-  }
+type Talk = Exclude<Item, { kind: 'results' }>
+
+/** A turn begins at each real prompt, and at a command that led to a response. SPEC 2.3, 8. */
+export function outlineTurns(all: readonly Item[]): Outline {
+  const items = all.filter((item): item is Talk => item.kind !== 'results')
+  const opens = new Set<Item>()
+  const aborts = new Set<Item>()
+  let isOpen = false
+  let isAnswered = false
   for (const [index, item] of items.entries()) {
     if (item.kind === 'model') {
-      if (!open) start(index)
-      answered = true
-      if (item.calls.length === 0 && !leadsToModel(items, index) && !isCutShort(items, index)) {
-        end(index, { kind: item.stopReason === 'max_tokens' ? 'max-tokens' : 'completed' })
-      }
+      isOpen = item.hasCalls || leadsToModel(items, index) || isCutShort(items, index)
+      isAnswered = true
       continue
     }
-    if (
-      index === 0 ||
-      item.userClass === 'prompt' ||
-      (item.userClass === 'command' && !open && leadsToModel(items, index))
-    ) {
-      if (open && answered) end(index - 1, { kind: 'interrupted' })
-      if (!open) start(index)
+    if (item.userClass === 'prompt' || (item.userClass === 'command' && !isOpen && leadsToModel(items, index))) {
+      opens.add(item)
+      isOpen = true
+      isAnswered = false
     }
-    if (item.userClass === 'interrupt' && open && answered) end(index, { kind: 'aborted', cause: 'user' })
+    if (item.userClass === 'interrupt' && isOpen && isAnswered) {
+      aborts.add(item)
+      isOpen = false
+    }
   }
-  return { starts, ends }
+  return { opens, aborts }
 }
 
 /** Whether the next response follows with no prompt or command in between: a hook nudged the model, say. */
-function leadsToModel(items: readonly Item[], index: number): boolean {
+function leadsToModel(items: readonly Talk[], index: number): boolean {
   for (let next = index + 1; next < items.length; next += 1) {
     const item = items[next]
     if (item === undefined || item.kind === 'model') return item !== undefined
@@ -55,7 +47,7 @@ function leadsToModel(items: readonly Item[], index: number): boolean {
 }
 
 /** Whether the user interrupted this response: the turn ends at that line then. */
-function isCutShort(items: readonly Item[], index: number): boolean {
+function isCutShort(items: readonly Talk[], index: number): boolean {
   for (let next = index + 1; next < items.length; next += 1) {
     const item = items[next]
     if (item === undefined || item.kind === 'model' || item.userClass === 'prompt') return false

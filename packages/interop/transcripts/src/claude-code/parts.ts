@@ -8,7 +8,7 @@ import type {
   UserBlock,
 } from '@palimpsest/session'
 import { assistantBlocks, piece, userBlocks } from './blocks.ts'
-import type { Piece } from './blocks.ts'
+import type { Piece, UserPart as BlockPart } from './blocks.ts'
 import { keepInline } from '../attachments.ts'
 import type { DocumentBlock, InlineData } from '../attachments.ts'
 import type { AttachmentSink } from '../source.ts'
@@ -23,6 +23,8 @@ export interface UserPart {
   readonly toolUseResult?: Json
 }
 export interface ResultPart {
+  /** As the source wrote it. */
+  readonly callId: string
   readonly content: readonly (TextBlock | ImageBlock)[]
   readonly isError: boolean
   /** Types of blocks that no result can hold: they stand as JSON text. */
@@ -59,13 +61,14 @@ async function userPart(line: LooseObject, message: LooseObject, sink: Attachmen
   const results: ResultPart[] = []
   for (const part of userBlocks(message['content']) ?? []) {
     if (part.kind === 'content') content.push(await userBlock(part, keep))
-    else if (part.kind === 'result') results.push(await resultPart(part.content, part.isError, keep))
+    else if (part.kind === 'result') results.push(await resultPart(part, keep))
   }
   const shown = line['toolUseResult']
   const toolUseResult = results.length > 0 && shown !== undefined ? withoutBytes(shown as Json, stored) : undefined
   return { kind: 'user', content, results, ...(toolUseResult === undefined ? {} : { toolUseResult }) }
 }
 
+type SourceResult = Extract<BlockPart, { kind: 'result' }>
 type Keep = (inline: InlineData) => Promise<ImageBlock['attachment']>
 
 async function userBlock(part: Piece, keep: Keep): Promise<TextBlock | ImageBlock | DocumentBlock> {
@@ -73,7 +76,7 @@ async function userBlock(part: Piece, keep: Keep): Promise<TextBlock | ImageBloc
   return { type: part.type, attachment: await keep(part.inline) }
 }
 
-async function resultPart(content: unknown, isError: boolean, keep: Keep): Promise<ResultPart> {
+async function resultPart({ callId, content, isError }: SourceResult, keep: Keep): Promise<ResultPart> {
   const blocks: (TextBlock | ImageBlock)[] = []
   const asText: string[] = []
   const listed = Array.isArray(content) ? content : content === undefined || content === '' ? [] : [content]
@@ -90,7 +93,7 @@ async function resultPart(content: unknown, isError: boolean, keep: Keep): Promi
       asText.push(stringMember(objectOf(item), 'type') ?? typeof item)
     }
   }
-  return { content: blocks, isError, asText }
+  return { callId, content: blocks, isError, asText }
 }
 
 const objectOf = (value: unknown): LooseObject => objectMember({ value }, 'value') ?? {}

@@ -1,17 +1,14 @@
-import { lineText, parseLine } from '../lines.ts'
-import type { SourceLine } from '../lines.ts'
-import { assistantBlocks, userBlocks } from './blocks.ts'
-import { isObject, isTooDeep, objectMember, stringMember } from '../json.ts'
+import type { ReadLine } from '../conversation/source-lines.ts'
+import { objectMember, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
+import { assistantBlocks, userBlocks } from './blocks.ts'
 
 /** What a user line is for: decides where turns begin and end. */
 export type UserClass = 'prompt' | 'command' | 'output' | 'interrupt' | 'meta' | 'summary'
 
-/** What the first pass keeps of a line: names, edges and kinds, no content. */
+/** What decides where a line belongs: names, edges and kinds, no content. */
 export interface LineRecord {
   readonly line: number
-  readonly offset: number
-  readonly byteLength: number
   /** `blank` lines are counted only; `other` lines have no place on a surface. */
   readonly kind: 'user' | 'assistant' | 'boundary' | 'other' | 'blank'
   /** Why an `other` line is none of the surface. */
@@ -58,23 +55,15 @@ export interface Preserved {
 
 const nothing = { sidechain: false, calls: [], results: [], hasContent: false, oddBlocks: [], retracts: [] } as const
 
-/** Reads one line into a record. Never throws: whatever is not understood is `other` with a reason. */
-export function recordLine(source: SourceLine): LineRecord {
-  const place = { line: source.line, offset: source.offset, byteLength: source.bytes.length }
-  const text = lineText(source.bytes)
-  if (text === undefined) return { ...nothing, ...place, kind: 'other', reason: 'line/not-utf8' }
-  if (text.trim() === '') return { ...nothing, ...place, kind: 'blank' }
-  const value = parseLine(text)
-  if (value === undefined) {
-    return { ...nothing, ...place, kind: 'other', reason: source.terminated ? 'line/not-json' : 'line/torn' }
-  }
-  if (!isObject(value)) return { ...nothing, ...place, kind: 'other', reason: 'line/not-object' }
-  if (isTooDeep(value)) return { ...nothing, ...place, kind: 'other', reason: 'line/too-deep' }
-  return { ...nothing, ...place, ...envelope(value), ...classify(value, source.line) }
+/** Never throws: whatever is not understood is `other` with a reason. */
+export function recordLine(read: ReadLine): LineRecord {
+  if (read.kind === 'blank') return { ...nothing, line: read.line, kind: 'blank' }
+  const { line, time } = read.kept
+  if (read.kind === 'foreign') return { ...nothing, line, kind: 'other', reason: read.reason }
+  return { ...nothing, line, ...envelope(read.value), ...defined({ time }), ...classify(read.value, line) }
 }
 
 function envelope(value: LooseObject): Partial<LineRecord> {
-  const time = Date.parse(stringMember(value, 'timestamp') ?? '')
   return {
     sidechain: value['isSidechain'] === true,
     ...defined({
@@ -84,7 +73,6 @@ function envelope(value: LooseObject): Partial<LineRecord> {
       session: nonEmpty(value, 'sessionId'),
       cwd: nonEmpty(value, 'cwd'),
     }),
-    ...(Number.isSafeInteger(time) ? { time } : {}),
     retracts: [...uuidList(value['supersedesUuids']), ...uuidList(value['retractedMessageUuids'])],
   }
 }

@@ -54,6 +54,10 @@ export interface DraftModel {
 export interface DraftBlock {
   readonly block: AssistantBlock
   readonly replay: Json
+  /** Epoch milliseconds of a call, where the source says it apart from the response's. */
+  readonly time?: number
+  /** What results name a call by beside its id; need not be unique. */
+  readonly key?: string
 }
 
 /** A response that brought no message. */
@@ -68,7 +72,11 @@ export interface DraftResult {
   readonly kind: 'result'
   readonly origin: DraftOrigin
   readonly callId: string
+  /** Key of the call block that it answers, where the source says so. */
+  readonly callKey?: string
   readonly content: readonly ResultContentBlock[]
+  /** The source's types of what no result can hold and stands as text in `content`. */
+  readonly asText?: readonly string[]
   readonly isError: boolean
   readonly error?: ToolError
   /** What the source keeps of the result beside what the model read. */

@@ -29,15 +29,22 @@ export function reportOf(
     lines: { total: lines.length + blank, mapped: written.mapped.size, raw: unmapped.length, blank },
     warnings: all.sort((a, b) => a.line - b.line),
     unmapped,
-    ...membersLeftOut(leftOut),
+    ...membersLeftOut(leftOut, written.mapped),
   }
 }
 
-function membersLeftOut(leftOut: Conversation['leftOut']): Pick<ImportReport, 'leftOut' | 'leftOutLines'> {
+/** Of mapped lines only: lines that are kept raw lose nothing. */
+function membersLeftOut(
+  leftOut: Conversation['leftOut'],
+  mapped: ReadonlySet<number>,
+): Pick<ImportReport, 'leftOut' | 'leftOutLines'> {
   const counts = new Map<string, number>()
-  for (const members of leftOut.values())
+  const lines: number[] = []
+  for (const [line, members] of leftOut) {
+    if (members.length === 0 || !mapped.has(line)) continue
+    lines.push(line)
     for (const member of members) counts.set(member, (counts.get(member) ?? 0) + 1)
-  const lines = [...leftOut].flatMap(([line, members]) => (members.length > 0 ? [line] : []))
+  }
   return { leftOut: Object.fromEntries(counts), leftOutLines: lines.sort((a, b) => a - b) }
 }
 

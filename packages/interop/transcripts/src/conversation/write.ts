@@ -22,6 +22,7 @@ import { RawLines } from './raw-lines.ts'
 import { reportOf } from './report-of.ts'
 import type { KeptLine } from './source-lines.ts'
 import { Trail } from './trail.ts'
+import { UniqueNames } from './unique-names.ts'
 
 /** Which session a conversation becomes. */
 export interface ConversationInit {
@@ -87,11 +88,13 @@ class ConversationWriter {
   readonly #trail: Trail
   readonly #setTime: (time: number) => void
   readonly #keys = new Map<SessionSeq, string>()
-  readonly #messageIds = new Set<string>()
+  readonly #messageIds = new UniqueNames()
   #prompt: DraftSystem | undefined
   #settings: JsonObject = {}
   #config = ''
   #hasAnswer = false
+  /** The last line of a response or of an answer so far. */
+  #batchEnd = 0
 
   constructor(session: Session, agent: string, { drafts, lines }: Conversation, setTime: (time: number) => void) {
     this.#session = session
@@ -118,6 +121,7 @@ class ConversationWriter {
       this.raws.keepBefore(draft.origin.lines[0] ?? 0)
       this.#at(draft.origin)
       this.#settle(draft.origin)
+      if (draft.kind === 'user' || draft.kind === 'system') this.#warnIfMoved(draft.origin)
       this.#writeDraft(draft, index)
     }
     if (this.#prompt !== undefined) this.#openTurn()
@@ -129,6 +133,11 @@ class ConversationWriter {
       const message = `the source ends before an answer to ${open.join(', ')}: closed as interrupted`
       this.warnings.push({ line, code: 'call/unanswered-tail', message })
     }
+  }
+
+  #warnIfMoved(origin: DraftOrigin): void {
+    if ((origin.lines[0] ?? 0) >= this.#batchEnd) return
+    this.#warn(origin, 'order/after-batch', 'written while calls were open: it stands after their answers')
   }
 
   #writeDraft(draft: Exclude<Draft, { kind: 'raw' | 'result' | 'setting' }>, index: number): void {
@@ -148,7 +157,7 @@ class ConversationWriter {
     }
   }
 
-  #at({ time }: DraftOrigin): void {
+  #at({ time }: { readonly time?: number | undefined }): void {
     if (time !== undefined && Number.isSafeInteger(time)) this.#setTime(time)
   }
 
@@ -157,11 +166,7 @@ class ConversationWriter {
   }
 
   #identity({ id, lines }: DraftOrigin): MessageOrigin {
-    const wanted = id === undefined || id === '' ? `line-${lines[0] ?? 0}` : id
-    let unique = wanted
-    for (let n = 2; this.#messageIds.has(unique); n += 1) unique = `${wanted}~${n}`
-    this.#messageIds.add(unique)
-    return { id: unique, lines }
+    return { id: this.#messageIds.give(id === undefined || id === '' ? `line-${lines[0] ?? 0}` : id), lines }
   }
 
   #placed({ key, lines }: DraftOrigin, seq: SessionSeq): void {
@@ -217,6 +222,8 @@ class ConversationWriter {
       { surfaceOp: 'append' },
     )
     this.#placed(draft.origin, seq)
+    const lines = [draft, ...calls.flatMap(({ answer }) => answer ?? [])].flatMap(({ origin }) => origin.lines)
+    this.#batchEnd = lines.reduce((last, line) => Math.max(last, line), this.#batchEnd)
     this.#writeTools(draft, calls, step)
     this.#trail.endStep()
     if ((calls.length > 0 && draft.ends === undefined) || this.#goesOn(index)) return
@@ -245,9 +252,10 @@ class ConversationWriter {
   }
 
   #writeTools(draft: DraftModel, calls: readonly PairedCall[], step: StepRef): void {
-    const blocks = draft.blocks.flatMap(({ block }) => (block.type === 'tool-call' ? [block] : []))
+    const blocks = draft.blocks.flatMap(({ block, time }) => (block.type === 'tool-call' ? [{ ...block, time }] : []))
     const recorded = calls.map((call, index): { call: PairedCall; seq: SessionSeq } => {
-      const { name = '', arguments: text = '' } = blocks[index] ?? {}
+      const { name = '', arguments: text = '', time } = blocks[index] ?? {}
+      this.#at({ time })
       this.#trail.opened(call.callId)
       const { seq } = this.#session.append('tool/call', { ...step, callId: call.callId, name, arguments: text })
       return { call, seq }
@@ -262,7 +270,11 @@ class ConversationWriter {
   #writeResult(call: PairedCall, callSeq: SessionSeq, draft: DraftResult, step: StepRef): void {
     this.#at(draft.origin)
     const message = toolResultMessage(call.callId, draft, this.#identity(draft.origin))
-    const { error, meta } = draft
+    const { error, meta, asText = [] } = draft
+    if (asText.length > 0) {
+      const message = `a result holds text and images only: ${asText.join(', ')} stands as text`
+      this.#warn(draft.origin, 'block/as-text', message)
+    }
     const more = { ...(error === undefined ? {} : { error }), ...(meta === undefined ? {} : { meta }) }
     const { seq } = this.#session.append(
       'tool/result',
@@ -301,6 +313,7 @@ class ConversationWriter {
   #writeReplacement(draft: DraftReplace): void {
     const { origin, by, why } = draft
     const range = this.#coveredRange(draft)
+    this.#batchEnd = 0
     const [startSeq, endSeq] = [range[0], range.at(-1)]
     if (startSeq === undefined || endSeq === undefined) {
       if (by === undefined) this.#warn(origin, `${why}/nothing-covered`, 'it covers nothing that is visible')
@@ -332,5 +345,3 @@ class ConversationWriter {
     return []
   }
 }
-
-export type { ConversationWriter }
