@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import {
   Session,
@@ -184,9 +183,14 @@ describe('CW-05: a restart in place, under the process id of before', () => {
   it('takes over at once: a claim is the lock of a process that lives, whatever the owner file says', async () => {
     const root = scratch()
     plant(root, `${headerLine}\n${record(0)}\n`)
-    const owner = { kind: 'kernel', pid: process.pid, host: hostname(), since: Date.now(), token: 'of before' }
-    writeFileSync(join(dirname(logPath(root)), 'session.owner'), JSON.stringify(owner))
-    writeFileSync(join(dirname(logPath(root)), 'session.lock'), '')
+    const directory = dirname(logPath(root))
+    const store = jsonlPersistence({ root })
+    await store.open(id, 'write')
+    const owner = readFileSync(join(directory, 'session.owner'))
+    expect(JSON.parse(owner.toString())).toMatchObject({ kind: 'kernel', pid: process.pid })
+    await store.close()
+    writeFileSync(join(directory, 'session.owner'), owner)
+    writeFileSync(join(directory, 'session.lock'), '')
     expect(await goOn(root)).toBe(1)
   })
 })
