@@ -2,6 +2,7 @@ import { remapReferences } from '@palimpsest/compact'
 import { foldSurface, sessionSeq, stringifyEvent } from '@palimpsest/session'
 import type { SessionEvent, SessionSeq } from '@palimpsest/session'
 import type { ImportRegrown } from './events.ts'
+import { isStillGiven, sourceLines } from './still-given.ts'
 
 /**
  * What a source that was imported before has to add. `unchanged`: nothing. `extended`: these events, from the next seq of
@@ -24,7 +25,9 @@ export function growImport(here: readonly SessionEvent[], fresh: readonly Sessio
   if (matched === fresh.length) return { kind: 'unchanged' }
   if (matched === places.length) return { kind: 'extended', events: appended(fresh, matched, places, here.length) }
   const rest = here.slice(places.of(matched))
-  return rest.every(isOfImport) ? regrown(here, fresh, matched, places) : { kind: 'diverged' }
+  return rest.every(isOfImport) && isStillGiven(rest, fresh)
+    ? regrown(here, fresh, matched, places)
+    : { kind: 'diverged' }
 }
 
 /** Where the events of an import stand in a log that it was extended into. */
@@ -144,12 +147,13 @@ function isOfImport(event: SessionEvent): boolean {
     case 'assistant/attempt':
       return true
     case 'user/message':
-      return Object.hasOwn(event.data.source, 'lines')
+      return sourceLines(event).length > 0
     case 'system/message':
+      return event.data.message.content.length === 0 || sourceLines(event).length > 0
     case 'assistant/message':
-      return Object.hasOwn(event.data.message.source, 'lines')
+      return sourceLines(event).length > 0
     case 'tool/result':
-      return Object.hasOwn(event.data.message.source, 'lines') || event.data.message.id.startsWith('interrupted-')
+      return sourceLines(event).length > 0 || event.data.message.id.startsWith('interrupted-')
     default:
       return false
   }

@@ -79,3 +79,18 @@ test('a log that somebody went on with here is not touched', async () => {
   expect(growImport(continued, after?.session.events ?? [])).toEqual({ kind: 'diverged' })
   expect(growImport(continued, before?.session.events ?? [])).toEqual({ kind: 'unchanged' })
 })
+
+test('an older copy of a source, or one that was rewritten, is no growth', async () => {
+  const file = new Fixture()
+  file.user('List the files')
+  file.call('m1', 'c1')
+  const [shorter] = await importBytes(file.bytes())
+  file.result('c1')
+  file.text('m2', 'One file.')
+  const [longer] = await importBytes(file.bytes())
+  const here = longer?.session.events ?? []
+  expect(growImport(here, shorter?.session.events ?? [])).toEqual({ kind: 'diverged' })
+  const rewritten = new TextEncoder().encode(new TextDecoder().decode(file.bytes()).replace('List', 'Count'))
+  const [other] = await importBytes(rewritten)
+  expect(growImport(here, other?.session.events ?? [])).toEqual({ kind: 'diverged' })
+})

@@ -4,15 +4,15 @@ import {
   type SessionId,
   type StoredSession,
   sessionId,
-  stringifyEvent,
 } from '@palimpsest/session'
 import type { SessionPersistence } from '@palimpsest/session-persistence'
+import { growImport } from '@palimpsest/transcripts'
 import { readStored } from '../store.ts'
 import type { AttachmentSpool } from './spool.ts'
 
 /**
  * What became of an imported session. `imported`: it is new. `unchanged`: it was here. `extended`: it was here, and what
- * the source holds now goes on from there. `changed`: another log of this id is here; nothing was written.
+ * the source holds beyond it was added. `changed`: another log of this id is here; nothing was written.
  */
 export type KeptStatus = 'imported' | 'unchanged' | 'extended' | 'changed'
 
@@ -21,16 +21,8 @@ export interface Kept {
   readonly status: KeptStatus
   /** Events that were in the store before. */
   readonly before: number
-}
-
-/** How far two logs are the same, event by event, as bytes. */
-function sharedLength(left: readonly SessionEvent[], right: readonly SessionEvent[]): number {
-  const length = Math.min(left.length, right.length)
-  for (let seq = 0; seq < length; seq += 1) {
-    const [a, b] = [left[seq], right[seq]]
-    if (a === undefined || b === undefined || stringifyEvent(a) !== stringifyEvent(b)) return seq
-  }
-  return length
+  /** Events that were written now. */
+  readonly added: number
 }
 
 /** `id`, `id~2`, `id~3`, …: the names under which one source may be stored. */
@@ -71,18 +63,18 @@ export async function keepImported(
         await handle.close()
       }
       renamed.set(original, id)
-      return { id, status: 'imported', before: 0 }
+      return { id, status: 'imported', before: 0, added: events.length }
     }
     const here = (await readStored(store, id)).events
-    const shared = sharedLength(here, events)
-    if (shared === events.length || shared === here.length) {
+    const growth = growImport(here, events)
+    if (growth.kind !== 'diverged') {
       await spool.moveTo(store.attachments(id), original)
       renamed.set(original, id)
-      if (shared === events.length) return { id, status: 'unchanged', before: here.length }
-      await extend(store, id, events.slice(shared))
-      return { id, status: 'extended', before: here.length }
+      if (growth.kind === 'unchanged') return { id, status: 'unchanged', before: here.length, added: 0 }
+      await extend(store, id, growth.events)
+      return { id, status: 'extended', before: here.length, added: growth.events.length }
     }
-    first ??= { id, status: 'changed', before: here.length }
+    first ??= { id, status: 'changed', before: here.length, added: 0 }
   }
   throw new RangeError('namesOf never ends')
 }

@@ -19,7 +19,7 @@ const left: Readonly<Record<string, string>> = {
 }
 
 /** All that an import has to say, with every line that it could not map. SPEC 8. */
-export function importNotes(report: ImportReport, { id, status, before }: Kept): ImportNote[] {
+export function importNotes(report: ImportReport, kept: Kept): ImportNote[] {
   const linesByReason = new Map<string, number[]>()
   for (const { line, reason } of report.unmapped)
     linesByReason.set(reason, [...(linesByReason.get(reason) ?? []), line])
@@ -43,15 +43,13 @@ export function importNotes(report: ImportReport, { id, status, before }: Kept):
       lines: report.leftOutLines,
     })
   }
-  const known = statusNote(id, status, before, report)
+  const known = statusNote(kept, report)
   return known === undefined ? notes : [{ line: 0, ...known }, ...notes]
 }
 
 function statusNote(
-  id: string,
-  status: Kept['status'],
-  before: number,
-  { source, events }: ImportReport,
+  { id, status, before, added }: Kept,
+  { source }: ImportReport,
 ): Omit<ImportNote, 'line'> | undefined {
   switch (status) {
     case 'unchanged':
@@ -59,7 +57,7 @@ function statusNote(
     case 'extended':
       return {
         code: 'import/extended',
-        message: `was imported before; ${count(events - before, 'new event')} went on from there`,
+        message: `was imported before; ${count(added, 'new event')} went on from there`,
       }
     case 'changed':
       return {
