@@ -1,9 +1,9 @@
 /**
- * A part of a damaged line: NUL bytes, one complete JSON text, or anything else. Offsets in bytes of the line, `end`
- * exclusive.
+ * A part of a damaged line: NUL bytes, a byte order mark, one complete JSON text, or anything else. Offsets in bytes of
+ * the line, `end` exclusive.
  */
 export interface Piece {
-  readonly kind: 'nul' | 'whole' | 'stub'
+  readonly kind: 'nul' | 'bom' | 'whole' | 'stub'
   readonly start: number
   readonly end: number
 }
@@ -27,6 +27,8 @@ const literals = ['true', 'false', 'null'].map((text) => Buffer.from(text))
 const escapes = Buffer.from('"\\/bfnrt')
 /** Envelope members that never hold an object: a `{` there begins another record. */
 const flat = new Set(['type', 'seq', 'time', 'sourceEventSeqs', 'ignorable'])
+/** UTF-8 byte order mark, which foreign writers put first: also inside a file that was made of several. */
+export const bom: Buffer = Buffer.from([0xef, 0xbb, 0xbf])
 const nextRecord = Buffer.from('{"type"')
 
 function isSpace(byte: number | undefined): boolean {
@@ -178,7 +180,7 @@ function nextPiece(bytes: Buffer, from: number, lexed: Lexed): number {
 }
 
 /**
- * Takes a damaged line apart. A record begins at the start of the line, after NUL bytes, or where what stands before it
+ * Takes a damaged line apart. A record begins at the start of the line, after NUL bytes or a byte order mark, or where what stands before it
  * cannot go on as JSON: so a record torn inside its payload never yields what its payload quotes. Where a `{` could be
  * either, it belongs to what stands before it. SPEC 5.2.
  */
@@ -190,6 +192,11 @@ export function splitLine(bytes: Buffer): Piece[] {
       const end = nulEnd(bytes, start)
       pieces.push({ kind: 'nul', start, end })
       start = end
+      continue
+    }
+    if (startsWith(bytes, start, bom)) {
+      pieces.push({ kind: 'bom', start, end: start + bom.length })
+      start += bom.length
       continue
     }
     const lexed = lex(bytes, start)

@@ -4,4 +4,11 @@ export { jsonlPersistence } from './persistence.ts'
 export type { JsonlPersistenceOptions } from './persistence.ts'
 export type { LockMode } from './claim.ts'
 export { readDamagedLog } from './damaged.ts'
-export type { DamagedLog, ReadDamagedLogOptions, ReadableRecord, UnreadableRange } from './damaged.ts'
+export type {
+  DamagedLog,
+  DamagedPart,
+  HeaderRange,
+  ReadDamagedLogOptions,
+  ReadableRecord,
+  UnreadableRange,
+} from './damaged.ts'

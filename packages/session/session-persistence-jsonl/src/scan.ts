@@ -1,8 +1,8 @@
-import { isUtf8 } from 'node:buffer'
+import { constants, isUtf8 } from 'node:buffer'
 import type { SessionEvent } from '@palimpsest/session'
 import { hasEnvelope } from '@palimpsest/session-persistence'
 import type { OpenFile } from './file-system.ts'
-import { splitLine } from './glue.ts'
+import { bom, splitLine } from './glue.ts'
 
 const CHUNK = 1024 * 1024
 const newline = 0x0a
@@ -15,8 +15,10 @@ export interface Range {
 
 /** A part of a damaged line; `event` where a whole record stands in it. */
 export interface ScannedPiece extends Range {
-  readonly kind: 'nul' | 'stub' | 'record' | 'repeat'
+  readonly kind: 'nul' | 'bom' | 'stub' | 'record' | 'repeat'
   readonly event: SessionEvent | undefined
+  /** A whole JSON text that is no record. */
+  readonly value?: unknown
 }
 
 /** One line behind the header, its newline included. */
@@ -67,7 +69,8 @@ const negativeZero = /-(?:0|[0-9.]+[eE]-)/
 
 /** The text as UTF-8; undefined where it is none: `toString` alone would let a changed record pass for a good one. */
 function textOf(bytes: Buffer): string | undefined {
-  return isUtf8(bytes) ? bytes.toString('utf8') : undefined
+  // A longer text fits no string.
+  return bytes.length <= constants.MAX_STRING_LENGTH && isUtf8(bytes) ? bytes.toString('utf8') : undefined
 }
 
 function parseJson(text: string | undefined): unknown {
@@ -122,7 +125,6 @@ export async function eachLine(
   if (parts.length > 0) visit(Buffer.concat(parts), start, false)
 }
 
-const bom = Buffer.from([0xef, 0xbb, 0xbf])
 const none: readonly ScannedPiece[] = []
 
 function trimEnd(bytes: Buffer): Buffer {
@@ -139,9 +141,12 @@ export function stripBom(bytes: Buffer): Buffer {
 /** Takes a line that is no record apart; `start` is added to each offset. */
 export function scanPieces(bytes: Buffer, start = 0): ScannedPiece[] {
   return splitLine(bytes).map((piece) => {
-    const event = piece.kind === 'whole' ? parseRecord(bytes.subarray(piece.start, piece.end))?.event : undefined
-    const kind = event !== undefined ? 'record' : piece.kind === 'nul' ? 'nul' : 'stub'
-    return { kind, start: start + piece.start, end: start + piece.end, event }
+    const range = { start: start + piece.start, end: start + piece.end }
+    if (piece.kind !== 'whole') return { kind: piece.kind, ...range, event: undefined }
+    const text = bytes.subarray(piece.start, piece.end)
+    const event = parseRecord(text)?.event
+    if (event !== undefined) return { kind: 'record', ...range, event }
+    return { kind: 'stub', ...range, event, value: parseJson(textOf(text)) }
   })
 }
 

@@ -1,12 +1,12 @@
 import type { Cli } from '../cli.ts'
-import type { Salvage } from '../commands/salvage.ts'
+import type { Salvage, SalvagedSession } from '../salvage/salvage.ts'
 import { argument, bytes, count, oneLine, pad } from './text.ts'
 
 const SHOWN = 12
 
 const accounts: readonly (readonly [keyof Salvage['bytes'], string])[] = [
   ['header', 'header'],
-  ['records', 'records of a branch'],
+  ['records', 'records of a history'],
   ['repeats', 'records that are there twice'],
   ['raw', 'kept as they stand, without a place'],
   ['nul', 'NUL bytes'],
@@ -33,9 +33,10 @@ export function renderSalvage(cli: Cli, { source, bytes: spent, sessions }: Salv
 
 function block(
   { style }: Cli,
-  { id, forkSeq, events, messages, closers, missing, unplaced, wasThere }: Salvage['sessions'][number],
+  { id, forkSeq, branchOf, events, messages, closers, missing, unplaced, wasThere }: SalvagedSession,
 ): string {
-  const branch = forkSeq > 0 ? `, another history from seq ${forkSeq} on` : ''
+  const branch =
+    branchOf === undefined ? '' : `, another history from seq ${forkSeq} on; before that as ${oneLine(branchOf)}`
   const lines = [
     `${style('green', wasThere ? '=' : '+')} ${style('bold', oneLine(id))}${wasThere ? ' (was there already)' : ''}`,
   ]

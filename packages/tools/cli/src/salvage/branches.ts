@@ -1,148 +1,175 @@
 import { type SessionEvent, stringifyEvent } from '@palimpsest/session'
-import type { DamagedLog, ReadableRecord } from '@palimpsest/session-persistence-jsonl'
-
-type Part = DamagedLog['parts'][number]
-
-/** One step of a branch, in the order in which it is written. */
-export type BranchStep =
-  | { readonly kind: 'record'; readonly part: ReadableRecord }
-  /** Bytes that hold no record of this branch; `seq` where they hold one without a place. */
-  | { readonly kind: 'bytes'; readonly part: Part; readonly reason: 'unreadable' | 'out-of-order' }
-  /** Seqs that the log does not hold, both inclusive. */
-  | { readonly kind: 'missing'; readonly from: number; readonly to: number }
-
-/** One history that a damaged log holds. */
-export interface Branch {
-  readonly steps: readonly BranchStep[]
-  /** First seq that this branch has to itself; 0 for the first branch. */
-  readonly forkSeq: number
-}
+import type { ReadableRecord } from '@palimpsest/session-persistence-jsonl'
+import { History, forkHistory } from './history.ts'
+import type { RawPart, SalvagePart } from './sections.ts'
 
 export interface BranchPlan {
-  /** The longest first. */
-  readonly branches: readonly Branch[]
-  /** Bytes by what became of them; they sum up to the size of the log. */
-  readonly bytes: Readonly<Record<'header' | 'records' | 'repeats' | 'raw' | 'nul' | 'blank', number>>
-}
-
-class GrowingBranch {
-  readonly steps: BranchStep[]
-  readonly bySeq: Map<number, SessionEvent>
-  readonly forkSeq: number
-  next: number
-
-  constructor(forkSeq: number, steps: BranchStep[] = [], bySeq = new Map<number, SessionEvent>()) {
-    this.forkSeq = forkSeq
-    this.steps = steps
-    this.bySeq = bySeq
-    this.next = forkSeq
-  }
-
-  take(part: ReadableRecord): void {
-    const { seq } = part.event
-    if (seq > this.next) this.steps.push({ kind: 'missing', from: this.next, to: seq - 1 })
-    this.steps.push({ kind: 'record', part })
-    this.bySeq.set(seq, part.event)
-    this.next = seq + 1
-  }
-
-  /** A new branch that shares what comes before `seq`. */
-  split(seq: number): GrowingBranch {
-    const end = this.steps.findIndex((step) => step.kind === 'record' && step.part.event.seq >= seq)
-    const steps = this.steps.slice(0, end === -1 ? this.steps.length : end)
-    const last = steps.at(-1)
-    if (last?.kind === 'missing' && last.to >= seq)
-      steps.splice(-1, 1, ...(last.from < seq ? [{ ...last, to: seq - 1 }] : []))
-    return new GrowingBranch(seq, steps, new Map([...this.bySeq].filter(([known]) => known < seq)))
-  }
+  /** Those with the most records first. */
+  readonly histories: readonly History[]
+  /** Records that equal one of a history. */
+  readonly repeats: ReadonlySet<SalvagePart>
 }
 
 /**
- * Sorts the records of a damaged log into histories. A record goes on with the branch that it continues, the one written
- * to last before any other; one whose seq is taken by another event begins a branch of its own; one whose predecessors
- * come later in the file waits for them; what is there twice is counted and left out. Pure. SPEC 5.2.
+ * Sorts the records of a damaged log into histories. A record goes on with the history that it continues; of several
+ * with the one that it fits, by its turn, step and calls; where that does not tell them apart, the one written to last,
+ * or each in turn where they take turns and the log still holds a record for each. One whose seq is taken by another event begins a history
+ * of its own; one whose predecessors come later in the file waits for them; what is there twice is left out. Pure.
+ * Time: records times the histories that could go on at that seq. SPEC 5.2.
  */
-export function planBranches({ parts }: Pick<DamagedLog, 'parts'>): BranchPlan {
+export function planBranches(parts: readonly SalvagePart[]): BranchPlan {
   const planner = new Planner(parts)
   for (const [index, part] of parts.entries()) {
     if (part.kind === 'record') planner.sort(part, index)
-    else planner.account(part)
+    else if (part.kind === 'raw') planner.keepRaw(part, part.reason)
   }
   return planner.finish()
 }
 
 class Planner {
-  readonly #bytes = { header: 0, records: 0, repeats: 0, raw: 0, nul: 0, blank: 0 }
-  /** By seq, the last part that is a record of it. */
-  readonly #lastPlace: ReadonlyMap<number, number>
-  readonly #branches: GrowingBranch[]
-  /** By seq, records that came before one that they follow. */
+  readonly #histories: History[] = []
+  readonly #byNext = new Map<number, Set<History>>()
+  readonly #repeats = new Set<SalvagePart>()
+  /** By seq, the first event of it, or the text of each where there are several. */
+  readonly #known = new Map<number, SessionEvent | Set<string>>()
+  /** By seq, the last part that is a record of it, and how many are still to come. */
+  readonly #lastPlace = new Map<number, number>()
+  readonly #ahead = new Map<number, number>()
+  /** By seq, records that came before one that they follow; the next to be taken is the last. */
   readonly #early = new Map<number, ReadableRecord[]>()
-  #current = new GrowingBranch(0)
+  readonly #count: number
+  #current: History
+  #placed = 0
+  /** Records that the current history took one after the other. */
+  #run = 0
 
-  constructor(parts: readonly Part[]) {
-    this.#branches = [this.#current]
-    this.#lastPlace = new Map(
-      parts.flatMap((part, index) => (part.kind === 'record' ? [[part.event.seq, index] as const] : [])),
-    )
+  constructor(parts: readonly SalvagePart[]) {
+    let count = 0
+    for (const [index, part] of parts.entries()) {
+      if (part.kind !== 'record') continue
+      count += 1
+      this.#lastPlace.set(part.event.seq, index)
+      this.#ahead.set(part.event.seq, (this.#ahead.get(part.event.seq) ?? 0) + 1)
+    }
+    this.#count = count
+    this.#current = this.#begin(new History())
   }
 
-  account(part: Exclude<Part, ReadableRecord>): void {
-    const length = part.end - part.start
-    if (part.kind === 'stub') this.#keepRaw(part, 'unreadable')
-    else this.#bytes[part.kind === 'repeat' ? 'repeats' : part.kind] += length
+  keepRaw(part: ReadableRecord | RawPart, reason: string): void {
+    this.#current.steps.push({ kind: 'bytes', part, reason })
   }
 
   sort(part: ReadableRecord, index: number): void {
     const { seq } = part.event
-    const { next } = this.#current
-    const continuesOther = next !== seq && this.#branches.some((branch) => branch.next === seq)
-    if (seq > next && !continuesOther && (this.#lastPlace.get(next) ?? -1) > index) {
-      this.#early.set(seq, [...(this.#early.get(seq) ?? []), part])
+    if (this.#isRepeat(part)) return this.#spend(part)
+    if (seq > this.#current.next && !this.#byNext.has(seq) && this.#isAwaited(index)) {
+      const waiting = this.#early.get(seq)
+      if (waiting === undefined) this.#early.set(seq, [part])
+      else waiting.push(part)
       return
     }
-    for (let each: ReadableRecord | undefined = part; each !== undefined; each = this.#takeEarly()) this.#place(each)
+    this.#place(part)
+    for (let each = this.#takeEarly(); each !== undefined; each = this.#takeEarly()) this.#place(each)
   }
 
   finish(): BranchPlan {
-    for (const part of [...this.#early.values()].flat()) {
-      if (this.#branches.some((branch) => part.event.seq <= branch.next)) this.#place(part)
-      else this.#keepRaw(part, 'out-of-order')
+    const left = [...this.#early.values()].flat().toSorted((left, right) => left.event.seq - right.event.seq)
+    for (const [index, part] of left.entries()) {
+      const { seq } = part.event
+      // A lone seq beyond all that the log could hold is a damaged one.
+      const isLone = !this.#byNext.has(seq) && left[index + 1]?.event.seq !== seq + 1
+      if (!isLone || seq - this.#current.next <= this.#count) this.#place(part)
+      else this.keepRaw(part, 'out-of-order')
     }
-    return { branches: this.#branches.toSorted((left, right) => right.next - left.next), bytes: this.#bytes }
+    const histories = this.#histories.filter(({ steps }) => steps.length > 0)
+    return { histories: histories.toSorted((left, right) => right.records - left.records), repeats: this.#repeats }
+  }
+
+  /** Whether a record that some history lacks comes later in the file. */
+  #isAwaited(index: number): boolean {
+    for (const next of this.#byNext.keys()) if ((this.#lastPlace.get(next) ?? -1) > index) return true
+    return false
   }
 
   #place(part: ReadableRecord): void {
     const { seq } = part.event
-    if (part.isRepeat || this.#branches.some((branch) => isSame(branch.bySeq.get(seq), part.event))) {
-      this.#bytes.repeats += part.end - part.start
-      return
-    }
-    const { next } = this.#current
-    const continued = next === seq ? this.#current : this.#branches.findLast((branch) => branch.next === seq)
+    const continued = this.#pick(part.event)
     if (continued !== undefined) this.#current = continued
-    else if (seq < next) {
-      this.#current = this.#current.split(seq)
-      this.#branches.push(this.#current)
+    else if (seq < this.#current.next) this.#current = this.#begin(forkHistory(this.#current, seq))
+    this.#spend(part)
+    const history = this.#current
+    const before = this.#byNext.get(history.next)
+    before?.delete(history)
+    if (before?.size === 0) this.#byNext.delete(history.next)
+    history.take(part)
+    this.#placed += 1
+    this.#run = history.touched === this.#placed - 1 ? this.#run + 1 : 1
+    history.touched = this.#placed
+    this.#offer(history)
+  }
+
+  /** The history that the event goes on with; undefined where it follows none. */
+  #pick(event: SessionEvent): History | undefined {
+    const [only, ...others] = this.#byNext.get(event.seq) ?? []
+    if (only === undefined || others.length === 0) return only
+    let best: History[] = []
+    let bestFit = -Infinity
+    for (const history of [only, ...others]) {
+      const fit = history.state.fit(event)
+      if (fit > bestFit) [best, bestFit] = [[history], fit]
+      else if (fit === bestFit) best.push(history)
     }
-    this.#bytes.records += part.end - part.start
-    this.#current.take(part)
+    const isTurns = this.#run === 1 && (this.#ahead.get(event.seq) ?? 0) >= best.length
+    return best.reduce((left, right) => (left.touched < right.touched === isTurns ? left : right))
+  }
+
+  #begin(history: History): History {
+    this.#histories.push(history)
+    this.#offer(history)
+    return history
+  }
+
+  #offer(history: History): void {
+    const waiting = this.#byNext.get(history.next)
+    if (waiting === undefined) this.#byNext.set(history.next, new Set([history]))
+    else waiting.add(history)
+  }
+
+  /** The record has its place, or needs none. */
+  #spend({ event: { seq } }: ReadableRecord): void {
+    this.#ahead.set(seq, (this.#ahead.get(seq) ?? 1) - 1)
+  }
+
+  #isRepeat(part: ReadableRecord): boolean {
+    const { seq } = part.event
+    const known = this.#known.get(seq)
+    if (known === undefined) {
+      this.#known.set(seq, part.event)
+      return false
+    }
+    const texts = known instanceof Set ? known : new Set([textOf(known)])
+    const text = textOf(part.event)
+    const isRepeat = part.isRepeat || (text !== undefined && texts.has(text))
+    texts.add(text)
+    this.#known.set(seq, texts as Set<string>)
+    if (isRepeat) this.#repeats.add(part)
+    return isRepeat
   }
 
   #takeEarly(): ReadableRecord | undefined {
-    const { next } = this.#current
-    const [part, ...rest] = this.#early.get(next) ?? []
-    if (rest.length > 0) this.#early.set(next, rest)
-    else this.#early.delete(next)
+    const waiting = this.#early.get(this.#current.next)
+    const part = waiting?.shift()
+    if (waiting?.length === 0) this.#early.delete(this.#current.next)
     return part
-  }
-
-  #keepRaw(part: Part, reason: 'unreadable' | 'out-of-order'): void {
-    this.#bytes.raw += part.end - part.start
-    this.#current.steps.push({ kind: 'bytes', part, reason })
   }
 }
 
-function isSame(left: SessionEvent | undefined, right: SessionEvent): boolean {
-  return left !== undefined && stringifyEvent(left) === stringifyEvent(right)
+/** Equal for equal events; undefined for one that nests too deep to be written out. */
+function textOf(event: SessionEvent): string | undefined {
+  try {
+    return stringifyEvent(event)
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
