@@ -27,7 +27,7 @@ export function parseHeader({ value, line }: Row, options: ReadOptions, own: typ
   const { id, createdAt } = header
   if (!isName(id)) throw invalid(line, 'id')
   if (!Number.isSafeInteger(createdAt)) throw invalid(line, 'createdAt')
-  if (isPlaceholder(id) && options.normalised !== true) throw normalised(line, `id is the placeholder ${String(id)}`)
+  if (isPlaceholder(id) && options.normalised !== true) throw normalised(line, `id is the placeholder ${id}`)
   const kept = withoutCwdPlaceholder(header, line, options)
   for (const [name, isValid] of Object.entries({ ...members, ...own })) {
     if (Object.hasOwn(kept, name) && !isValid(kept[name])) throw invalid(line, name)

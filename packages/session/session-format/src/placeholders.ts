@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '@palimpsest/session'
 import { SessionFormatError } from './errors.ts'
 import type { ReadOptions } from './log.ts'
+import { member } from './members.ts'
 
 /** Whether a value is nothing but a placeholder of a recorded fixture, such as `{{tools}}`. */
-export function isPlaceholder(value: Json | undefined): boolean {
+export function isPlaceholder(value: Json | undefined): value is string {
   return typeof value === 'string' && /^\{\{[^{}]*\}\}$/.test(value)
 }
 
@@ -17,13 +18,16 @@ export function withoutPlaceholders(
   line: number,
   options: ReadOptions,
 ): JsonObject {
-  const found = members.filter((name) => Object.hasOwn(value, name) && isPlaceholder(value[name]))
-  if (found.length === 0) return value
-  for (const name of found) {
-    const message = `${name} is the placeholder ${String(value[name])}`
+  const found: string[] = []
+  for (const name of members) {
+    const placeholder = member(value, name)
+    if (!isPlaceholder(placeholder)) continue
+    found.push(name)
+    const message = `${name} is the placeholder ${placeholder}`
     if (options.normalised !== true) throw normalised(line, message)
     options.note?.({ code: 'placeholder/left-out', line, message: `${message}: it was left out` })
   }
+  if (found.length === 0) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => !found.includes(name)))
 }
 

@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, isSessionSeq } from '@palimpsest/session'
 import { unsupported } from './errors.ts'
 import type { FormatEvent, FormatVersion, SeqMembers, VocabularyPack } from './log.ts'
+import { isObject } from './members.ts'
 import type { SeqMap } from './seq-map.ts'
 
 const none: SeqMembers = {}
@@ -27,10 +28,10 @@ export function moveEvent(
     throw unsupported(from, event, `names ${named} in ${path}, which is no earlier event that the migrated log has`)
   }
   const moveMembers = (value: Json, shape: SeqMembers, path: string): Json => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+    if (!isObject(value)) return value
     const moved: Record<string, Json> = {}
     for (const [name, inner] of Object.entries(shape)) {
-      if (Object.hasOwn(value, name)) moved[name] = move((value as JsonObject)[name] ?? null, inner, `${path}.${name}`)
+      if (Object.hasOwn(value, name)) moved[name] = move(value[name] ?? null, inner, `${path}.${name}`)
     }
     return { ...value, ...moved }
   }

@@ -95,7 +95,7 @@ function expandSeqs(cited: Json, seq: number, line: number, ranges: Ranges): rea
   if (!Array.isArray(cited)) throw invalid(line, 'sourceEventSeqs is no list')
   const seqs: number[] = []
   for (const each of cited as readonly Json[]) {
-    const [start, end, ...more]: readonly Json[] = Array.isArray(each) ? each : [each, each]
+    const [start, end, ...more] = Array.isArray(each) ? (each as readonly Json[]) : [each, each]
     if (!isSessionSeq(start) || !isSessionSeq(end) || end < start || more.length > 0) {
       throw invalid(line, 'sourceEventSeqs holds what is neither a seq nor a range of seqs')
     }
