@@ -1,0 +1,46 @@
+interface Row {
+  readonly type: string
+  readonly data: {
+    readonly message?: Message
+    readonly texts?: readonly string[]
+    readonly args?: readonly string[]
+    readonly header?: { readonly system?: string }
+  }
+  readonly surfaceOp?: 'append' | { readonly start: number; readonly end: number }
+  readonly id?: string
+}
+interface Message {
+  readonly id?: string
+  readonly content: readonly unknown[]
+}
+
+/** What a model saw at the end of a log of version 0 or 1. */
+export interface Seen {
+  /** The prompt in force; empty where there is none. */
+  readonly system: string
+  readonly messages: readonly Message[]
+}
+
+/** Reads the text of a log of version 0 or 1 on its own few lines, and folds its surface the slow way. */
+export function seen(text: string): Seen {
+  const [header, ...rows] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Row)
+  let seq = 0
+  let system = ''
+  const surface: { readonly seq: number; readonly message: Message }[] = []
+  for (const { type, data, surfaceOp } of rows) {
+    const packed = type.endsWith('-chunks') ? (data.texts ?? data.args ?? []).length : 1
+    if (type === 'request/header') system = data.header?.system ?? ''
+    if (surfaceOp !== undefined) {
+      const message = type === 'user/message' ? (data as unknown as Message) : (data.message as Message)
+      const entry = { seq, message: { id: `legacy-message:${header?.id}:${seq}`, ...message } }
+      const place = (named: number): number => surface.findIndex((each) => each.seq === named)
+      if (surfaceOp === 'append') surface.push(entry)
+      else surface.splice(place(surfaceOp.start), place(surfaceOp.end) - place(surfaceOp.start) + 1, entry)
+    }
+    seq += packed
+  }
+  return { system, messages: surface.map(({ message }) => message).filter(({ content }) => content.length > 0) }
+}
