@@ -25,10 +25,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /**
  * The rows of a log. Lines end at byte 0x0A and nowhere else; a byte order mark and CRLF are tolerated. Bytes behind the
  * last newline that are no whole row are a torn tail and a note; any other line that is no row is damage. Holds one
- * line at a time. Throws `SessionFormatError` `format/row`. SPEC 5.2.
+ * line at a time. Throws `SessionFormatError` `format/row`, or `format/not-a-log` for the first line. SPEC 5.2.
  */
 export async function* readRows(chunks: AsyncIterable<Uint8Array>, note: TakeNote): AsyncGenerator<Row, void, void> {
   for await (const line of readLines(chunks)) {
+    if (line.line === 1 && isCompressed(line.bytes)) {
+      throw notALog('the file is compressed with Zstandard: decompress it first, such as with `zstd -d`')
+    }
     const text = textOf(line)
     const value = text === undefined ? undefined : parsed(text)
     if (isObject(value)) {
@@ -42,6 +45,8 @@ export async function* readRows(chunks: AsyncIterable<Uint8Array>, note: TakeNot
       })
     } else if (text?.trim() === '') {
       note({ code: 'line/blank', line: line.line, message: 'the line is empty' })
+    } else if (line.line === 1) {
+      throw notALog('line 1 is no JSON object in UTF-8')
     } else {
       throw new SessionFormatError('format/row', `line ${line.line} is no JSON object in UTF-8`, { line: line.line })
     }
@@ -67,6 +72,15 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Lin
     if (start < chunk.length) pieces.push(chunk.slice(start))
   }
   if (pieces.length > 0) yield { line, offset, bytes: Buffer.concat(pieces), isTerminated: false }
+}
+
+/** Whether these are the first bytes of a Zstandard frame, in which deepseek-harness may keep its logs. */
+function isCompressed([a, b, c, d]: Uint8Array): boolean {
+  return a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd
+}
+
+function notALog(message: string): SessionFormatError {
+  return new SessionFormatError('format/not-a-log', message, { line: 1 })
 }
 
 function textOf({ line, bytes }: Line): string | undefined {

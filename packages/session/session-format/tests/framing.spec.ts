@@ -71,6 +71,13 @@ describe('the rows of a file', () => {
     expect(error).toMatchObject({ code: 'format/row', line: 2 })
   })
 
+  it.each([
+    ['text', utf8.encode('# notes\n')],
+    ['compressed', Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x00)],
+  ])('are not looked for where the file is %s', async (_, bytes) => {
+    expect(await refusal(rowsOf(bytes))).toMatchObject({ code: 'format/not-a-log', line: 1 })
+  })
+
   it('are none of an empty file', async () => {
     expect(await rowsOf('')).toEqual({ rows: [], notes: [] })
   })

@@ -1,22 +1,38 @@
 import { createReadStream, readFileSync } from 'node:fs'
-import { Session } from '@palimpsest/session'
+import { Session, assembleStream } from '@palimpsest/session'
 import { samplePath, samplesOf } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
-import { openAnyVersion } from '../src/open.ts'
+import { type OpenedFormat, openAnyVersion } from '../src/open.ts'
 import { seen } from './oracle.ts'
 
 const samples = samplesOf('deepseek-harness').filter((name) => name.includes('/v0'))
 
+const textOf = (name: string): string => readFileSync(samplePath(name), 'utf8')
+
+function openSample(name: string): Promise<OpenedFormat> {
+  return openAnyVersion({ name, bytes: () => createReadStream(samplePath(name)) }, { normalised: true })
+}
+
 describe.skipIf(samples.length === 0)('a recorded log of version 0', () => {
   it.each(samples)('derives the messages that its own surface held: %s', async (name) => {
-    const path = samplePath(name)
-    const source = { name, bytes: () => createReadStream(path) }
-    const opened = await openAnyVersion(source, { normalised: true })
-    const derived = Session.restore(opened, { unknown: 'keep' }).deriveMessages()
-    const { system, messages } = seen(readFileSync(path, 'utf8'))
+    const derived = Session.restore(await openSample(name), { unknown: 'keep' }).deriveMessages()
+    const { system, messages } = seen(textOf(name))
     expect(messages.length).toBeGreaterThan(0)
     const head = system === '' ? [] : [{ role: 'system', content: [{ type: 'text', text: system }] }]
     expect(derived.slice(0, head.length)).toMatchObject(head)
     expect(derived.slice(head.length)).toEqual(messages)
+  })
+
+  it.each(samples)('gives every message the stream that built it: %s', async (name) => {
+    const { events } = await openSample(name)
+    let streamed = 0
+    for (const event of events) {
+      if (event.type !== 'assistant/message' || event.data.stream.length === 0) continue
+      const { stream, message } = event.data
+      // A call that the output limit cut off is in the stream, and the message is without it.
+      expect(assembleStream(stream, { interrupted: true })).toEqual(message.content)
+      streamed += 1
+    }
+    expect(streamed).toBe(textOf(name).match(/"type":"assistant\/message".*"sourceEventSeqs":\[\d/g)?.length ?? 0)
   })
 })
