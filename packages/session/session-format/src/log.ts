@@ -85,6 +85,6 @@ export interface VocabularyPack {
   readonly name: string
   /** By event type, the members of its payload that are seqs. A renamed type needs one entry, under either name. */
   readonly types: Readonly<Record<string, SeqMembers>>
-  /** Types that take another name when they come to a version. */
-  readonly renamed?: Readonly<Record<string, { readonly at: FormatVersion; readonly to: string }>>
+  /** Types that take another name when they come to a version; no other version than 3 renamed any. */
+  readonly renamed?: Readonly<Record<string, { readonly at: 3; readonly to: string }>>
 }

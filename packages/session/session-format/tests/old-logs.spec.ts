@@ -51,7 +51,7 @@ describe('a log of version 0', () => {
         expect(prompts.map(({ content }) => content)).toEqual(system === '' ? [] : [[{ type: 'text', text: system }]])
         headed += prompts.length
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
     expect(headed).toBeGreaterThan(0)
   })
@@ -64,7 +64,7 @@ describe('a log of version 0', () => {
         expect(strip(other.events)).toEqual(strip(one.events))
         expect(other.header).toEqual(one.header)
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -83,7 +83,7 @@ describe('a log of version 0', () => {
           references += JSON.stringify(before).match(/\d+/g)?.length ?? 0
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
     expect(references).toBeGreaterThan(0)
   })
@@ -98,7 +98,7 @@ describe('a log of version 0', () => {
         const source = log.events.filter(({ type }) => type === 'assistant/chunk')
         expect(chunks).toEqual(source.map(({ time, data }) => ({ time, chunk: (data as JsonObject)['chunk'] })))
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
   })
 
@@ -165,7 +165,7 @@ describe('a log of version 0', () => {
     const log = new OldLog()
     log.startTurn()
     log.startStep()
-    for (let answer = 0; answer < 2_000; answer += 1) log.answer([streamed('text', ['a', 'b', 'c', 'd'])])
+    for (let answer = 0; answer < 500; answer += 1) log.answer([streamed('text', ['a', 'b', 'c', 'd'])])
     log.answer([
       streamed(
         'text',
@@ -173,7 +173,7 @@ describe('a log of version 0', () => {
       ),
     ])
     const { events } = await migrateOld(log, { packed: true, ranges: true })
-    expect(events).toHaveLength(2_003)
+    expect(events).toHaveLength(503)
   })
 })
 
