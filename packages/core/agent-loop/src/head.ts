@@ -9,12 +9,14 @@ export function headOf(session: Session): EventOf<'system/message'> | undefined 
 
 /**
  * Brings entry 0 of the surface up to the prompt: appended to an empty surface, replaced where the prompt changed. A
- * surface that begins with something else stays as it is; there the prompt goes into the header. SPEC 3.4.
+ * surface that begins with something else stays as it is; there the prompt goes into the header. Without a prompt of the
+ * caller's the head that is there stays. SPEC 3.4.
  */
-export function settleHead(session: Session, prompt: string, place: StepRef, createId: () => string): void {
+export function settleHead(session: Session, system: string | undefined, place: StepRef, createId: () => string): void {
   const head = headOf(session)
   if (head === undefined && session.surface.nodes.length > 0) return
-  if (head !== undefined && promptOf(head) === prompt) return
+  if (head !== undefined && (system === undefined || promptOf(head) === system)) return
+  const prompt = system ?? ''
   const message = {
     id: createId() as MessageId,
     role: 'system' as const,

@@ -12,7 +12,8 @@ export interface LoopConfig {
   readonly session: Session
   readonly model: AgentModel
   readonly adapter: ModelAdapter
-  readonly system: string
+  /** `undefined` keeps the prompt of the session, whatever it is. */
+  readonly system: string | undefined
   readonly tools: ReadonlyMap<string, CompiledTool>
   readonly settings: RequestSettings
   readonly contextWindow: number | undefined
@@ -48,7 +49,7 @@ export function resolveOptions(options: AgentLoopOptions): LoopConfig {
     session,
     model,
     adapter,
-    system: options.system ?? '',
+    system: options.system,
     tools: compileTools(options.tools ?? []),
     settings: options.settings ?? {},
     contextWindow: options.contextWindow,

@@ -29,7 +29,7 @@ export interface AgentLoopOptions {
   readonly session: Session
   readonly model: AgentModel
   readonly adapter: ModelAdapter
-  /** The system prompt; the surface's first entry follows it. Empty unless given. */
+  /** The system prompt; the surface's first entry follows it. Unless given it stays as the session has it. */
   readonly system?: string
   readonly tools?: readonly AgentTool[]
   readonly settings?: RequestSettings

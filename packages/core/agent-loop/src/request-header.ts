@@ -20,7 +20,7 @@ export async function settleHeader(
     buildHeader({
       model,
       settings: parts.settings,
-      instructions: headOf(session) === undefined ? parts.system : '',
+      instructions: headOf(session) === undefined ? (parts.system ?? instructionsOf(log.header?.data.header)) : '',
       tools: [...parts.tools.values()].map(({ definition }) => definition),
     }),
   )
@@ -47,6 +47,12 @@ function recordHeader({ session, log }: LoopParts, header: RequestHeader): Reque
   } catch (error) {
     throw failTurn('hook/failed', `the header of agent/request was refused: ${messageOf(error)}`, error)
   }
+}
+
+/** The prompt that a session without a head had so far. */
+function instructionsOf(header: RequestHeader | undefined): string {
+  const instructions = header?.config['instructions']
+  return typeof instructions === 'string' ? instructions : ''
 }
 
 function requireModel({ model }: LoopParts, { config }: RequestHeader): void {

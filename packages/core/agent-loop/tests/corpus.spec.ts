@@ -40,6 +40,26 @@ it('DU-07: an answer that fails is asked for again with the one user message tha
   expect(one.of('user/message')).toHaveLength(1)
 })
 
+it('SP-02: a loop that resumes a session without naming a prompt goes on under the one that the log holds', async () => {
+  const resumed = async (session: Session, system?: string): Promise<string> => {
+    const one = rig({ session, script: ['Yes.'], ...(system === undefined ? {} : { system }) })
+    await one.send('still there?')
+    return JSON.stringify(one.prompts()[0]?.filter(({ role }) => role === 'system'))
+  }
+  const first = rig({ system: 'You are a scout.', script: ['Ready.'] })
+  await first.send('go')
+  const { length } = first.of('system/message')
+  expect(await resumed(first.session)).toContain('You are a scout.')
+  expect(first.of('system/message')).toHaveLength(length)
+  expect(await resumed(first.session, '')).toBe('[]')
+
+  const headless = Session.create()
+  const data = { id: 'u', role: 'user', content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } }
+  headless.append('user/message', data as never, { surfaceOp: 'append' })
+  expect(await resumed(headless, 'You are a scout.')).toContain('You are a scout.')
+  expect(await resumed(headless)).toContain('You are a scout.')
+})
+
 it('ID-03: a clock that runs backwards ends no turn late and changes no order', async () => {
   let clock = 2_000_000_000_000
   const now = (): number => (clock -= 60_000)
