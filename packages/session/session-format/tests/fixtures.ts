@@ -42,7 +42,7 @@ export function streamedCall(id: string, parts: readonly string[]): StreamedBloc
 }
 
 /** One delta of a block. */
-export function delta({ block }: StreamedBlock, index: number, part: string): JsonObject {
+function delta({ block }: StreamedBlock, index: number, part: string): JsonObject {
   if (block.type !== 'tool-call') return { type: `${block.type}-delta`, index, text: part }
   return { type: 'tool-call-delta', index, id: block.id, name: block.name, argumentsDelta: part }
 }

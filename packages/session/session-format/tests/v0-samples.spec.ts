@@ -1,4 +1,5 @@
 import { createReadStream, readFileSync } from 'node:fs'
+import { toAnthropic, toDeepSeek, validateAnthropic, validateDeepSeek } from '@palimpsest/provider-messages'
 import { Session, assembleStream } from '@palimpsest/session'
 import { samplePath, samplesOf } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
@@ -21,6 +22,12 @@ describe.skipIf(samples.length === 0)('a recorded log of version 0', () => {
     const head = system === '' ? [] : [{ role: 'system', content: [{ type: 'text', text: system }] }]
     expect(derived.slice(0, head.length)).toMatchObject(head)
     expect(derived.slice(head.length)).toEqual(messages)
+  })
+
+  it.each(samples)('derives what providers take: %s', async (name) => {
+    const messages = Session.restore(await openSample(name), { unknown: 'keep' }).deriveMessages()
+    expect(validateDeepSeek(toDeepSeek(messages), { profile: 'transcript' })).toEqual([])
+    expect(validateAnthropic(toAnthropic(messages), { profile: 'transcript' })).toEqual([])
   })
 
   it.each(samples)('gives every message the stream that built it: %s', async (name) => {
