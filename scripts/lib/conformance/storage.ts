@@ -182,7 +182,7 @@ export const storageCases: readonly ConformanceCase[] = [
     kind: 'format-version',
     report: 'anomalyco/opencode/issues/49412',
     fault: 'what an old version wrote after the migration is never migrated',
-    missing: 'reading of older versions is under way',
+    missing: 'the edges from older versions are there, the command that migrates a session is not',
   },
   {
     id: 'FV-04',
@@ -332,6 +332,7 @@ export const storageCases: readonly ConformanceCase[] = [
     report: 'openai/codex-plugin-cc/issues/750',
     fault: 'a file that grew is not imported again',
     laws: [
+      'interop/transcripts/grow: …: a file that grew by lines derives what a fresh import derives',
       'tools/cli/import: import > goes on where a file went on',
       'tools/cli/import: import > writes nothing for what is here already',
     ],

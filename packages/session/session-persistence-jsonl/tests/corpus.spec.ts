@@ -179,6 +179,18 @@ describe('NU-03: a hole of zeros of a mebibyte', () => {
   })
 })
 
+describe('SZ-04: a record of 12 MB', () => {
+  it('is read like any other, and so is what follows it', async () => {
+    const root = scratch()
+    const long = 'x'.repeat(12 * 1024 * 1024)
+    plant(root, `${headerLine}\n${record(0)}\n${record(1, long)}\n${record(2)}\n`)
+    const events = await eventsIn(root)
+    expect(events.map(({ seq }) => seq)).toEqual([0, 1, 2])
+    expect(stringifyEvent(events[1] as SessionEvent)).toBe(record(1, long))
+    expect(await goOn(root)).toBe(3)
+  })
+})
+
 describe('CW-05: a restart in place, under the process id of before', () => {
   it('takes over at once: a claim is the lock of a process that lives, whatever the owner file says', async () => {
     const root = scratch()
