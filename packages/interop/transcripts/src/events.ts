@@ -1,3 +1,5 @@
+import { compactionEvents } from '@palimpsest/compact'
+import { deepSeekHarnessPack, packVocabulary } from '@palimpsest/session-format'
 import { z } from 'zod'
 import { coreEvents, defineEvents } from '@palimpsest/session'
 import type { Vocabulary } from '@palimpsest/session'
@@ -58,5 +60,7 @@ export const importEvents: Vocabulary = defineEvents(
   { owner: '@palimpsest/transcripts' },
 )
 
-/** The vocabulary of imported sessions. */
-export const importVocabulary: Vocabulary = coreEvents.extend(importEvents)
+const ownEvents: Vocabulary = coreEvents.extend(compactionEvents).extend(importEvents)
+
+/** The vocabulary of imported sessions, those of deepseek-harness included. */
+export const importVocabulary: Vocabulary = ownEvents.extend(packVocabulary(deepSeekHarnessPack, ownEvents))

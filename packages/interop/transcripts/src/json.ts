@@ -1,3 +1,5 @@
+import type { Json } from '@palimpsest/session'
+
 /** A parsed JSON object whose members nobody has checked yet. */
 export type LooseObject = Readonly<Record<string, unknown>>
 
@@ -21,6 +23,11 @@ export function objectMember(value: LooseObject, member: string): LooseObject | 
 export function countMember(value: LooseObject, member: string): number | undefined {
   const found = Object.hasOwn(value, member) ? value[member] : undefined
   return typeof found === 'number' && Number.isSafeInteger(found) && found >= 0 ? found + 0 : undefined
+}
+
+/** A copy of parsed JSON in which `-0`, which no log can hold, is 0. */
+export function plainJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value ?? null)) as Json
 }
 
 /** Levels of nesting that a log can hold around what a line brings. SPEC 3.1 allows 1,000 in all. */

@@ -16,6 +16,8 @@ export type AttachmentSink = Pick<AttachmentStore, 'put'>
 export interface ImportOptions {
   /** Where the images and documents of a session go. `put` is awaited before any event cites the bytes. */
   readonly attachments: (session: SessionId) => AttachmentSink
+  /** Leave to read recorded fixtures of deepseek-harness, with placeholders and without `seq` and `time`. SPEC 6. */
+  readonly normalised?: boolean
 }
 
 export interface ImportedSession {

@@ -23,7 +23,9 @@ export function expectSoundSessions(imported: readonly ImportedSession[]): void 
     expect(traceFindings(session.events)).toEqual([])
     const messages = restored.deriveMessages()
     expect(violations(messages)).toEqual([])
-    expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
+    // In recorded fixtures one placeholder stands for many ids.
+    const ids = messages.flatMap(({ id }) => (id.includes('{{') ? [] : [id]))
+    expect(new Set(ids).size).toBe(ids.length)
     expect(report.messages).toBe(messages.length)
     expect(report.events).toBe(session.events.length)
     expect(report.answered).toBeLessThanOrEqual(report.calls)
