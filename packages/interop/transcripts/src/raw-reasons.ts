@@ -20,6 +20,7 @@ const remarks: Readonly<Record<string, string>> = {
   'branch/left': 'on a branch that the conversation left',
   'branch/other-root': 'of another conversation or of a copy written again',
   'block/unsupported': 'with blocks that no message here can hold',
+  'item/server-tool': 'of a tool that ran at the provider: what it found, the file does not hold',
   'result/no-call': 'with an answer to a call that is not in the conversation',
   'result/duplicate': 'with a second answer to a call',
 }
