@@ -1,6 +1,7 @@
 import { isObject } from './json.ts'
 import type { LooseObject } from './json.ts'
 import { parseLine } from './lines.ts'
+import { detectMessages } from './messages/detect-messages.ts'
 
 /** A format of session files that we can tell from others. */
 export type TranscriptFormat =
@@ -11,6 +12,7 @@ export type TranscriptFormat =
   | 'gemini'
   | 'openhands'
   | 'opencode'
+  | 'messages'
   | 'palimpsest'
 
 export interface DetectedTranscript {
@@ -31,15 +33,23 @@ const marks: readonly (readonly [TranscriptFormat, (value: LooseObject) => boole
   ['claude-code', (value) => ('uuid' in value && 'parentUuid' in value) || 'leafUuid' in value],
 ]
 
+const supported: ReadonlySet<TranscriptFormat> = new Set(['claude-code', 'codex', 'pi', 'deepseek-harness', 'messages'])
+
+/** Tells the format that a parsed line, or a whole file, speaks for. FORMATS 10. */
+export function detectValue(value: unknown): DetectedTranscript | undefined {
+  const marked = isObject(value) ? marks.find(([, matches]) => matches(value))?.[0] : undefined
+  const format = marked ?? (detectMessages(value) === undefined ? undefined : 'messages')
+  return format === undefined ? undefined : { format, isSupported: supported.has(format) }
+}
+
 /**
  * Tells the format of a file from its first lines, by the first line that speaks for one. `undefined` where none does:
  * give more lines, or it is no session file. FORMATS 10.
  */
 export function detectTranscript(firstLines: Iterable<string>): DetectedTranscript | undefined {
   for (const line of firstLines) {
-    const value = parseLine(line)
-    const format = isObject(value) ? marks.find(([, matches]) => matches(value))?.[0] : undefined
-    if (format !== undefined) return { format, isSupported: format === 'claude-code' }
+    const detected = detectValue(parseLine(line))
+    if (detected !== undefined) return detected
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import type { SessionId, StoredSession } from '@palimpsest/session'
 import type { AttachmentStore } from '@palimpsest/session-persistence'
+import { TranscriptError } from './errors.ts'
 import type { ImportReport } from './report.ts'
 
 /** A file of another agent. It may be read more than once and is never written. */
@@ -28,4 +29,22 @@ export interface ImportedSession {
 /** The name of a source without any directory that a caller left in it. */
 export function sourceName({ name }: TranscriptSource): string {
   return name.replace(/^.*[/\\]/, '')
+}
+
+/** Bytes of a file that is read as a whole. */
+const maxBytes = 256 * 1024 * 1024
+
+/** All bytes of a source. Throws `TranscriptError` `source/too-large` above 256 MB. */
+export async function readWhole(source: TranscriptSource): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of source.bytes()) {
+    length += piece.length
+    if (length > maxBytes) {
+      throw new TranscriptError('source/too-large', `${sourceName(source)} is over ${maxBytes} bytes: split it up`)
+    }
+    // A reader may reuse its buffer for the next piece.
+    pieces.push(piece.slice())
+  }
+  return Buffer.concat(pieces)
 }

@@ -34,7 +34,10 @@ test('a format is told by the first line that speaks for one', () => {
   expect(format('{"type":"summary","leafUuid":"u"}')).toBe('claude-code')
   expect(format('hello', '{}', '[1]')).toBeUndefined()
   expect(detectTranscript(['{"uuid":"u","parentUuid":null}'])?.isSupported).toBe(true)
-  expect(detectTranscript(['{"type":"session_meta"}'])?.isSupported).toBe(false)
+  expect(format('{"role":"user","content":"Hello"}')).toBe('messages')
+  expect(format('[{"role":"user","content":"Hello"}]')).toBe('messages')
+  expect(detectTranscript(['{"type":"session_meta"}'])?.isSupported).toBe(true)
+  expect(detectTranscript(['{"info":{},"messages":[]}'])?.isSupported).toBe(false)
 })
 
 test('a file of another or of no format is refused with a code, before anything is imported', async () => {
@@ -44,7 +47,11 @@ test('a file of another or of no format is refused with a code, before anything 
     await writeFile(path, text)
     return importTranscript(fileSource(path), sink).next()
   }
-  await expect(first('{"type":"session_meta","payload":{}}\n')).rejects.toMatchObject({ code: 'format/unsupported' })
+  await expect(first('{"kind":"MessageEvent"}\n')).rejects.toMatchObject({ code: 'format/unsupported' })
+  await expect(first('{\n"info":{},\n"messages":[]\n}')).rejects.toMatchObject({ code: 'format/unsupported' })
+  await expect(first('[\n{"role":"user",\n"content":"Hello"}\n]')).resolves.toMatchObject({
+    value: { report: { source: 'other.jsonl', messages: 1 } },
+  })
   await expect(first('just text\n')).rejects.toMatchObject({ code: 'format/unknown' })
   await expect(first(tangled().lines.join('\n'))).resolves.toMatchObject({
     value: { report: { source: 'other.jsonl' } },
