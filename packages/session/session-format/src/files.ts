@@ -39,8 +39,8 @@ export const nodeFiles: MigrationFiles = {
   isTaken: (path) =>
     fs.lstat(path).then(
       () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return false
+      (error: unknown) => {
+        if (error instanceof Error && (error as NodeJS.ErrnoException).code === 'ENOENT') return false
         throw error
       },
     ),

@@ -2,6 +2,7 @@ import { CompactionError } from '@palimpsest/compact'
 import { PersistenceError, type PersistenceErrorCode } from '@palimpsest/session-persistence'
 import { ProviderMessagesError } from '@palimpsest/provider-messages'
 import { SessionAcceptanceError, SessionError } from '@palimpsest/session'
+import { SessionFormatError } from '@palimpsest/session-format'
 import { TranscriptError } from '@palimpsest/transcripts'
 
 /** What the process tells its caller. SPEC 9. */
@@ -97,7 +98,11 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof Error && lazilyLoaded.has(error.name) && 'code' in error) {
     return { exit: EXIT.finding, line: `${String(error.code)}: ${error.message}` }
   }
-  if (error instanceof ProviderMessagesError || error instanceof TranscriptError) {
+  if (
+    error instanceof ProviderMessagesError ||
+    error instanceof TranscriptError ||
+    error instanceof SessionFormatError
+  ) {
     return { exit: EXIT.finding, line: `${error.code}: ${error.message}` }
   }
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }

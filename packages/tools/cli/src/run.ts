@@ -11,6 +11,7 @@ import { exportCommand } from './commands/export.ts'
 import { forkCommand } from './commands/fork.ts'
 import { lsCommand } from './commands/ls.ts'
 import { messagesCommand } from './commands/messages.ts'
+import { migrateCommand } from './commands/migrate.ts'
 import { pruneCommand } from './commands/prune.ts'
 import { repairCommand } from './commands/repair.ts'
 import { requestCommand } from './commands/request.ts'
@@ -38,6 +39,7 @@ const commands = [
   repairCommand,
   salvageCommand,
   forkCommand,
+  migrateCommand,
   compactCommand,
   pruneCommand,
   chatCommand,

@@ -2,7 +2,16 @@ import { appendFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { logOf, palimpsest, said, scratch, storeEvents, treeOf, wholeTurn } from './support.ts'
 
-const changing: ReadonlySet<string> = new Set(['import', 'repair', 'salvage', 'fork', 'compact', 'prune', 'chat'])
+const changing: ReadonlySet<string> = new Set([
+  'import',
+  'repair',
+  'salvage',
+  'fork',
+  'migrate',
+  'compact',
+  'prune',
+  'chat',
+])
 
 describe('a command whose name does not say so', () => {
   it('changes no byte below the root, whatever state the session is in', async () => {

@@ -131,7 +131,7 @@ describe('the help', () => {
     expect(exit).toBe(0)
     const names = [...out.matchAll(/^ {2}([a-z]+) \[/gm)].map(([, name]) => name ?? '')
     expect(names).toEqual(
-      'import ls show surface messages request explain diff stats verify repair salvage fork compact prune chat export demo'.split(
+      'import ls show surface messages request explain diff stats verify repair salvage fork migrate compact prune chat export demo'.split(
         ' ',
       ),
     )
