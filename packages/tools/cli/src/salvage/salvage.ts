@@ -62,6 +62,7 @@ export async function salvageLog(store: SessionPersistence, source: SalvageSourc
   const sessions: SalvagedSession[] = []
   const holders: Holder[] = []
   const isOnly = planned.reduce((count, { histories }) => count + histories.length, 0) === 1
+  const opens = source.isStored && log.corruption === undefined
   const file = await open(path, 'r')
   try {
     const read = async (start: number, end: number): Promise<Buffer> => {
@@ -75,7 +76,7 @@ export async function salvageLog(store: SessionPersistence, source: SalvageSourc
         const header = headerFor(section, source, sha256, history, idOf)
         const written = await writeBranch(history.allSteps(), header, read)
         const { session, places, closers, missing, unplaced } = written
-        const isLeft = isOnly && isWhole(written) && (log.corruption === undefined || session.length === 0)
+        const isLeft = session.length === 0 || (isOnly && opens && isWhole(written))
         holders.push({ id: session.id, places, isWritten: !isLeft })
         if (isLeft) continue
         const wasThere = (await store.stat(header.id)) !== undefined

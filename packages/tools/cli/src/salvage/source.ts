@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { open, realpath, stat } from 'node:fs/promises'
+import { lstat, open, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type SessionId, sessionId } from '@palimpsest/session'
 import { type AttachmentStore, PersistenceError, type SessionPersistence } from '@palimpsest/session-persistence'
@@ -18,6 +18,8 @@ export interface SalvageSource {
   readonly path: string
   readonly log: DamagedLog
   readonly attachments: Pick<AttachmentStore, 'get'>
+  /** Whether the log is that of a session of the store, which may open as it is. */
+  readonly isStored: boolean
 }
 
 /**
@@ -41,17 +43,19 @@ export async function findSource(store: SessionPersistence, root: string, name: 
 /** A session whose header cannot be read is in no list: so a whole id is tried as it is. */
 async function storedSource(store: SessionPersistence, root: string, id: SessionId): Promise<SalvageSource> {
   const log = await readDamagedLog({ root, id })
-  return { id, path: join(root, log.path), log, attachments: lenient(store.attachments(id)) }
+  return { id, path: join(root, log.path), log, attachments: lenient(store.attachments(id)), isStored: true }
 }
 
 async function fileSource(name: string): Promise<SalvageSource> {
-  const path = await realpath(name).catch((cause: unknown) => {
+  const found = await stat(name).catch((cause: unknown) => {
     const { code } = cause as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? 'there is no such file' : `the system answered ${code}`
     throw new CliError('source/unreadable', `${name}: ${why}`, { cause })
   })
-  if (!(await stat(path)).isFile()) throw new CliError('source/unreadable', `${name}: it is no regular file`)
-  const log = await readDamagedLog({ file: path })
+  if (!found.isFile()) throw new CliError('source/unreadable', `${name}: it is no regular file`)
+  // A link is followed here, since the user named it; the store follows none.
+  const path = await realpath(name)
+  const log = await readDamagedLog({ file: (await lstat(name)).isSymbolicLink() ? path : name })
   const [first] = log.parts
   if (first?.kind === 'header' && first.fault === 'no-format') {
     const file = argument(name)
@@ -61,10 +65,11 @@ async function fileSource(name: string): Promise<SalvageSource> {
     )
   }
   const id = sessionId(log.header?.id ?? basename(path, '.jsonl'))
-  if (basename(path) !== LOG_NAME) return { id, path, log, attachments: { get: () => Promise.resolve(undefined) } }
+  const file = { id, path, log, isStored: false }
+  if (basename(path) !== LOG_NAME) return { ...file, attachments: { get: () => Promise.resolve(undefined) } }
   // A log in a store of its own has its attachments beside it.
   const store = jsonlPersistence({ root: dirname(dirname(dirname(path))) })
-  return { id, path, log, attachments: lenient(store.attachments(id)) }
+  return { ...file, attachments: lenient(store.attachments(id)) }
 }
 
 /** What a damaged log cites may be no attachment, or not be there. */
