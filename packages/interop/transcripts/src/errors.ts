@@ -3,8 +3,9 @@
  *
  * - `format/unknown`: no line of the file looks like a session of an agent we know.
  * - `format/unsupported`: the format is known, its importer is not there yet.
+ * - `source/too-large`: a file that has to be read as a whole is larger than that is possible for.
  */
-export type TranscriptErrorCode = 'format/unknown' | 'format/unsupported'
+export type TranscriptErrorCode = 'format/unknown' | 'format/unsupported' | 'source/too-large'
 
 /** The error of this package; `code` says what to do about it. */
 export class TranscriptError extends Error {

@@ -22,6 +22,7 @@ const remarks: Readonly<Record<string, string>> = {
   'block/unsupported': 'with blocks that no message here can hold',
   'item/server-tool': 'of a tool that ran at the provider: what it found, the file does not hold',
   'result/no-call': 'with an answer to a call that is not in the conversation',
+  'result/preliminary': 'with a first answer of a call that was still running',
   'result/duplicate': 'with a second answer to a call',
 }
 

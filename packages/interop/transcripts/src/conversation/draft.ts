@@ -21,6 +21,8 @@ export interface DraftOrigin {
   readonly id?: string
   /** What other drafts name it by; need not be unique. */
   readonly key?: string
+  /** Further members of the message's source. */
+  readonly members?: JsonObject
 }
 
 /** Something said to the model by a user, or by the agent's program in the user's role. */

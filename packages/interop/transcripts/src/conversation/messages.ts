@@ -17,29 +17,35 @@ import type { PairedCall } from './pair.ts'
 export interface MessageOrigin {
   readonly id: string
   readonly lines: readonly number[]
+  /** Further members of the source. */
+  readonly members?: JsonObject
 }
 
 /** A system message of an imported session, possibly empty. SPEC 3.4. */
 export function systemMessage(
   agent: string,
   content: readonly TextBlock[],
-  { id, lines }: MessageOrigin,
-  members: JsonObject = {},
+  { id, lines, members }: MessageOrigin,
+  plugin: JsonObject = {},
 ): SystemMessage {
   const origin = lines.length > 0 ? { lines } : {}
   return {
     id: messageId(id),
     role: 'system',
     content,
-    source: { ...members, kind: 'plugin', plugin: agent, ...origin },
+    source: { ...members, ...plugin, kind: 'plugin', plugin: agent, ...origin },
   }
 }
 
-export function userMessage(agent: string, { content, plugin }: DraftUser, { id, lines }: MessageOrigin): UserMessage {
+export function userMessage(
+  agent: string,
+  { content, plugin }: DraftUser,
+  { id, lines, members }: MessageOrigin,
+): UserMessage {
   const source =
     plugin === undefined
-      ? ({ kind: 'user', lines } as const)
-      : ({ ...plugin, kind: 'plugin', plugin: agent, lines } as const)
+      ? ({ ...members, kind: 'user', lines } as const)
+      : ({ ...members, ...plugin, kind: 'plugin', plugin: agent, lines } as const)
   return { id: messageId(id), role: 'user', content, source }
 }
 
@@ -47,7 +53,7 @@ export function userMessage(agent: string, { content, plugin }: DraftUser, { id,
 export function assistantMessage(
   { provider, model, blocks, response = {} }: DraftModel,
   calls: readonly PairedCall[],
-  { id, lines }: MessageOrigin,
+  { id, lines, members }: MessageOrigin,
 ): AssistantMessage {
   const given = calls[Symbol.iterator]()
   const placed = blocks.map(({ block, replay }): { block: AssistantBlock; replay: Json } => {
@@ -63,7 +69,7 @@ export function assistantMessage(
     ...(Object.keys(response).length > 0 ? { response } : {}),
     ...(replay.some((entry) => entry !== null) ? { blocks: replay } : {}),
   }
-  const origin = { lines }
+  const origin = { ...members, lines }
   return {
     id: messageId(id),
     role: 'assistant',
@@ -86,10 +92,10 @@ function withId(replay: Json, id: string): JsonObject {
 export function toolResultMessage(
   callId: string,
   { content, isError }: DraftResult,
-  { id, lines }: MessageOrigin,
+  { id, lines, members }: MessageOrigin,
 ): ToolResultMessage {
   const call = toolCallId(callId)
-  const origin = { lines }
+  const origin = { ...members, lines }
   return {
     id: messageId(id),
     role: 'user',

@@ -28,7 +28,8 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
   for await (const line of readLines(chunks)) yield readJsonLine(line)
 }
 
-function readJsonLine({ line, offset, bytes, terminated }: SourceLine): ReadLine {
+/** One line, parsed where it is a JSON object. Never throws. */
+export function readJsonLine({ line, offset, bytes, terminated }: SourceLine): ReadLine {
   const text = lineText(bytes)
   if (text === undefined) {
     const kept = { line, offset, text: Buffer.from(bytes).toString('base64'), encoding: 'base64' } as const

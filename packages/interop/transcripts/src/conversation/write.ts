@@ -165,8 +165,9 @@ class ConversationWriter {
     this.warnings.push({ line: lines[0] ?? 0, code, message })
   }
 
-  #identity({ id, lines }: DraftOrigin): MessageOrigin {
-    return { id: this.#messageIds.give(id === undefined || id === '' ? `line-${lines[0] ?? 0}` : id), lines }
+  #identity({ id, lines, members }: DraftOrigin): MessageOrigin {
+    const unique = this.#messageIds.give(id === undefined || id === '' ? `line-${lines[0] ?? 0}` : id)
+    return { id: unique, lines, ...(members === undefined ? {} : { members }) }
   }
 
   #placed({ key, lines }: DraftOrigin, seq: SessionSeq): void {
