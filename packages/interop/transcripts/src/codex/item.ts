@@ -1,5 +1,12 @@
-import { toolCallId } from '@palimpsest/session'
-import type { AssistantBlock, Json, JsonObject, ResultContentBlock, TextBlock, UserBlock } from '@palimpsest/session'
+import type {
+  AssistantBlock,
+  Json,
+  JsonObject,
+  ResultContentBlock,
+  TextBlock,
+  ToolCallId,
+  UserBlock,
+} from '@palimpsest/session'
 import type { DraftBlock } from '../conversation/draft.ts'
 import { stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
@@ -162,7 +169,7 @@ function readCall(type: string, payload: LooseObject): ReadItem {
   const own = strings(payload, ['namespace', 'status', 'execution'])
   const isPlain = type === 'function_call' && Object.keys(own).length === 0
   const replay = isPlain ? (itemReplay(payload) ?? null) : { type, ...own, ...itemReplay(payload) }
-  const block: AssistantBlock = { type: 'tool-call', id: toolCallId(id), name, arguments: argumentsOf(type, payload) }
+  const block: AssistantBlock = { type: 'tool-call', id: id as ToolCallId, name, arguments: argumentsOf(type, payload) }
   return read(model({ block, replay }), payload)
 }
 
