@@ -1,13 +1,7 @@
-import {
-  type Json,
-  type JsonObject,
-  type SessionEvent,
-  type SessionHeader,
-  parseSessionHeader,
-} from '@palimpsest/session'
+import { type Json, type SessionEvent, type SessionHeader, parseSessionHeader } from '@palimpsest/session'
 import { SessionFormatError } from '../errors.ts'
 import type { FormatEvent, FormatHeader } from '../log.ts'
-import { member } from '../members.ts'
+import { isObject, member } from '../members.ts'
 
 /** The header of a log of version 3 that deepseek-harness wrote, as one of ours. Throws `format/refused`. SPEC 2.6, 6. */
 export function adoptHeader({ version, ...header }: FormatHeader): SessionHeader {
@@ -30,7 +24,7 @@ export function adoptEvent({ line: _, surfaceOp, ...event }: FormatEvent): Sessi
 }
 
 function released(surfaceOp: Json): Json {
-  const { op, start, end, ...rest } = (typeof surfaceOp === 'object' ? surfaceOp : {}) as JsonObject
-  if (start === undefined || end === undefined || Object.keys(rest).length > 0) return surfaceOp
-  return member(surfaceOp, 'op') === 'replace' ? { op, startSeq: start, endSeq: end } : surfaceOp
+  if (!isObject(surfaceOp) || Object.keys(surfaceOp).length !== 3) return surfaceOp
+  const [op, start, end] = ['op', 'start', 'end'].map((name) => member(surfaceOp, name))
+  return op !== 'replace' || start === undefined || end === undefined ? surfaceOp : { op, startSeq: start, endSeq: end }
 }
