@@ -200,6 +200,9 @@ function turnsUpTo(fresh: readonly SessionEvent[], last: number): { readonly fro
     if (event.type === 'user/message' && event.surfaceOp === 'append') turns.push({ from, prompt: event.seq })
     from = undefined
   }
+  // Before the first turn there was a system prompt at most: all of it is read again.
+  const first = fresh.find(({ type, surfaceOp }) => surfaceOp !== undefined && type !== 'system/message')
+  if (turns.length === 0 && first?.type === 'user/message') turns.push({ from: last, prompt: first.seq })
   return turns
 }
 

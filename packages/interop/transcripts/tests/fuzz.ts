@@ -140,8 +140,13 @@ export async function fuzz<Result = readonly ImportedSession[]>({
       const spent = (user + system) / 1000
       inputs += 1
       slowest = Math.max(slowest, spent)
-      expect(spent).toBeLessThan(hangs)
-      check(result, bytes)
+      try {
+        expect(spent).toBeLessThan(hangs)
+        check(result, bytes)
+      } catch (error) {
+        const text = JSON.stringify(new TextDecoder().decode(bytes))
+        throw new Error(`${String(error)}\nthe input: ${text.slice(0, 8_000)}`, { cause: error })
+      }
     }),
     { numRuns, seed },
   )

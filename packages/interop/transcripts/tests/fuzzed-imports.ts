@@ -30,7 +30,7 @@ export function fuzzImporter(
     },
     check: (imported, bytes) => {
       if (imported === 'refused') return
-      if (isByLine) expectSound(imported, bytes)
+      if (isByLine(imported)) expectSound(imported, bytes)
       else expectSoundSessions(imported)
     },
   })

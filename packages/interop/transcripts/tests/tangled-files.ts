@@ -1,6 +1,7 @@
 import { samplesOf } from '@palimpsest/testkit'
 import type { SampledAgent } from '@palimpsest/testkit'
 import { importClaudeCode, importCodex, importDeepSeekHarness, importMessages, importPi } from '../src/index.ts'
+import type { ImportedSession } from '../src/index.ts'
 import { dshLog } from './deepseek-harness-fixture.ts'
 import { tangled } from './fixture.ts'
 import { sampleBytes } from './support.ts'
@@ -12,8 +13,8 @@ export interface TangledFormat {
   readonly importer: Importer
   /** Written by us, as lists of lines. */
   readonly files: readonly (readonly string[])[]
-  /** Whether the lines of a file are what events name; elements of an array are no lines. */
-  readonly isByLine: boolean
+  /** Whether the lines of a file are what events name: elements of an array, and requests on a line, are no lines. */
+  readonly isByLine: (imported: readonly ImportedSession[]) => boolean
 }
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
@@ -260,17 +261,19 @@ function modelFile(): string[] {
 
 const dsh = dshLog().text().trimEnd().split('\n')
 
+const always = (): boolean => true
+
 /** Every format that is imported. */
 export const tangledFormats: readonly TangledFormat[] = [
-  { name: 'Claude Code', importer: importClaudeCode, files: [tangled().lines], isByLine: true },
-  { name: 'Codex', importer: importCodex, files: [codexFile(), bareCodexFile()], isByLine: true },
-  { name: 'pi', importer: importPi, files: [piFile(1), piFile(3)], isByLine: true },
-  { name: 'deepseek-harness', importer: importDeepSeekHarness, files: [dsh], isByLine: false },
+  { name: 'Claude Code', importer: importClaudeCode, files: [tangled().lines], isByLine: always },
+  { name: 'Codex', importer: importCodex, files: [codexFile(), bareCodexFile()], isByLine: always },
+  { name: 'pi', importer: importPi, files: [piFile(1), piFile(3)], isByLine: always },
+  { name: 'deepseek-harness', importer: importDeepSeekHarness, files: [dsh], isByLine: () => false },
   {
     name: 'messages',
     importer: importMessages,
     files: [chatFile(), anthropicFile(), uiFile(), modelFile()],
-    isByLine: true,
+    isByLine: ({ length }) => length === 1,
   },
 ]
 
