@@ -31,7 +31,7 @@ describe('salvage of any damage', () => {
   it('accounts for every byte, keeps all that is readable, and gives sessions in which every rule holds', async () => {
     await fc.assert(
       fc.asyncProperty(anyDamagedLog, async (bytes) => expectReachable(bytes, await salvageBytes(bytes))),
-      { numRuns: 40 },
+      { numRuns: 25 },
     )
   })
 
@@ -84,6 +84,27 @@ describe('salvage of any damage', () => {
       )
       await expectReachable(bytes, salvaged)
     }
+  })
+
+  it('forks branches of branches, and a later branch of the trunk, where each begins', async () => {
+    const said = (seq: number, text: string): string => {
+      const data = { id: text, role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } }
+      return JSON.stringify({ type: 'user/message', seq, time: seq, surfaceOp: 'append', data })
+    }
+    const run = (name: string, from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, at) => said(from + at, `${name}${from + at}`))
+    const bytes = joined([header, ...run('t', 0, 20), ...run('a', 3, 8), ...run('b', 6, 9), ...run('c', 14, 16)])
+    const salvaged = await salvageBytes(bytes)
+    const base = 's~salvaged'
+    expect(shape(salvaged)).toEqual([
+      whole,
+      { ...whole, id: `${base}-branch2`, forkSeq: 14, branchOf: base },
+      { ...whole, id: `${base}-branch3`, forkSeq: 6, branchOf: `${base}-branch4` },
+      { ...whole, id: `${base}-branch4`, forkSeq: 3, branchOf: base },
+    ])
+    await expectReachable(bytes, salvaged)
+    const lossy = joined([header, ...run('t', 0, 20), ...run('a', 3, 8), '{"type":"user', ...run('a', 9, 12)])
+    expect(shape(await salvageBytes(lossy))).toMatchObject([whole, { forkSeq: 3, missing: 1 }])
   })
 
   it.each([2, 3])('tells %i writers apart that take turns, and says where each forks', async (writers) => {

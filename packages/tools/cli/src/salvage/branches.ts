@@ -14,7 +14,7 @@ export interface BranchPlan {
  * Sorts the records of a damaged log into histories. A record goes on with the history that it continues; of several
  * with the one that it fits, by its turn, step and calls; where that does not tell them apart, the one written to last,
  * or each in turn where they take turns and the log still holds a record for each. One whose seq is taken by another event begins a history
- * of its own; one whose predecessors come later in the file waits for them; what is there twice is left out. Pure.
+ * of its own, from the history that was written to last, else from one that holds what comes before; one whose predecessors come later in the file waits for them; what is there twice is left out. Pure.
  * Time: records times the histories that could go on at that seq. SPEC 5.2.
  */
 export function planBranches(parts: readonly SalvagePart[]): BranchPlan {
@@ -22,6 +22,7 @@ export function planBranches(parts: readonly SalvagePart[]): BranchPlan {
   for (const [index, part] of parts.entries()) {
     if (part.kind === 'record') planner.sort(part, index)
     else if (part.kind === 'raw') planner.keepRaw(part, part.reason)
+    else if (part.kind === 'nul') planner.noteLoss()
   }
   return planner.finish()
 }
@@ -39,7 +40,10 @@ class Planner {
   readonly #early = new Map<number, ReadableRecord[]>()
   readonly #count: number
   #current: History
+  #longest: History
   #placed = 0
+  /** Unreadable bytes stand behind the record that was placed last. */
+  #isLossy = false
   /** Records that the current history took one after the other. */
   #run = 0
 
@@ -53,10 +57,16 @@ class Planner {
     }
     this.#count = count
     this.#current = this.#begin(new History())
+    this.#longest = this.#current
   }
 
   keepRaw(part: ReadableRecord | RawPart, reason: string): void {
     this.#current.steps.push({ kind: 'bytes', part, reason })
+    this.#isLossy = true
+  }
+
+  noteLoss(): void {
+    this.#isLossy = true
   }
 
   sort(part: ReadableRecord, index: number): void {
@@ -92,10 +102,13 @@ class Planner {
   }
 
   #place(part: ReadableRecord): void {
-    const { seq } = part.event
     const continued = this.#pick(part.event)
     if (continued !== undefined) this.#current = continued
-    else if (seq < this.#current.next) this.#current = this.#begin(forkHistory(this.#current, seq))
+    else {
+      const forked = this.#forkFor(part.event)
+      if (forked !== undefined) this.#current = this.#begin(forked)
+    }
+    this.#isLossy = false
     this.#spend(part)
     const history = this.#current
     const before = this.#byNext.get(history.next)
@@ -106,6 +119,7 @@ class Planner {
     this.#run = history.touched === this.#placed - 1 ? this.#run + 1 : 1
     history.touched = this.#placed
     this.#offer(history)
+    if (history.next > this.#longest.next) this.#longest = history
   }
 
   /** The history that the event goes on with; undefined where it follows none. */
@@ -121,6 +135,21 @@ class Planner {
     }
     const isTurns = this.#run === 1 && (this.#ahead.get(event.seq) ?? 0) >= best.length
     return best.reduce((left, right) => (left.touched < right.touched === isTurns ? left : right))
+  }
+
+  /**
+   * A new history that begins with the event; undefined where the current one goes on with it, behind what is missing.
+   * That one does where something was lost right before the event, or where the event fits there better.
+   */
+  #forkFor(event: SessionEvent): History | undefined {
+    const { seq } = event
+    if (seq < this.#current.next) return forkHistory(this.#current, seq)
+    let holder: History | undefined = this.#current.parent
+    while (holder !== undefined && holder.next <= seq) holder = holder.parent
+    if (holder === undefined && this.#longest.next > seq) holder = this.#longest
+    if (holder === undefined || this.#isLossy) return undefined
+    const forked = forkHistory(holder, seq)
+    return this.#current.state.fit(event) > forked.state.fit(event) ? undefined : forked
   }
 
   #begin(history: History): History {
