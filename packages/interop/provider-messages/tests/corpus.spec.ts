@@ -69,9 +69,8 @@ describe('corpus', () => {
     const clean = { text: 'cut \ufffd', deep: [{ '\ufffd': '😀' }], '\ufffd': 1, '\ufffd_2': 2, '\ufffd_3': 3 }
     expect(anthropic.messages[1]?.content[0]).toMatchObject({ input: clean })
     const [, message] = chat.messages
-    expect(message?.role === 'assistant' && JSON.parse(message.tool_calls?.[0]?.function.arguments ?? '')).toEqual(
-      clean,
-    )
+    const sent = message?.role === 'assistant' ? message.tool_calls?.[0] : undefined
+    expect(sent?.type === 'function' && JSON.parse(sent.function.arguments)).toEqual(clean)
     expect(JSON.stringify([anthropic.messages, chat.messages])).not.toMatch(/\\\\?ud[89a-f]/i)
   })
 

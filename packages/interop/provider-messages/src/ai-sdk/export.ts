@@ -6,7 +6,7 @@ import { isOwn as isOfModel } from '../openai-responses/reasoning-items.ts'
 import { refuseOverBytes } from '../shared/body.ts'
 import { CallIds } from '../shared/call-ids.ts'
 import { planConversation } from '../shared/conversation.ts'
-import type { Conversation } from '../shared/conversation.ts'
+import type { Conversation, KeptNames } from '../shared/conversation.ts'
 import { Images } from '../shared/images.ts'
 import type { ImageLookup } from '../shared/images.ts'
 import type { ExportNote, ExportReport } from '../shared/report.ts'
@@ -61,11 +61,20 @@ export function toLanguageModelPrompt(
   messages: readonly Message[],
   options: LanguageModelExportOptions,
 ): LanguageModelExport {
+  return writePrompt(messages, options)
+}
+
+/** As `toLanguageModelPrompt`, with what goes back in a form of its own. */
+export function writePrompt(
+  messages: readonly Message[],
+  options: LanguageModelExportOptions,
+  kept?: KeptNames,
+): LanguageModelExport {
   const target = targetOf(options.provider)
   const limits = { ...target.limits, ...options.limits }
   const openAiKey = responsesKey(options.provider, options.providerOptions)
   const keepsItems = target.kind === 'openai-responses' && !isStored(options.providerOptions, openAiKey)
-  const { conversation, toolNames, verdict } = plan(messages, options, target, limits, keepsItems)
+  const { conversation, toolNames, verdict } = plan(messages, { ...options, kept }, target, limits, keepsItems)
   const notes: ExportNote[] = [...conversation.notes]
   const last = messages.at(-1)
   if (verdict !== undefined && last !== undefined) notes.push({ code: verdict, messageId: last.id })
@@ -98,7 +107,7 @@ interface Plan {
 
 function plan(
   messages: readonly Message[],
-  options: LanguageModelExportOptions,
+  options: LanguageModelExportOptions & { readonly kept: KeptNames | undefined },
   target: Target,
   limits: LanguageModelLimits,
   keepsItems: boolean,
@@ -113,6 +122,7 @@ function plan(
       callIds: new CallIds(target.callIdLength),
       toolNames,
       images,
+      ...(options.kept === undefined ? {} : { kept: options.kept }),
       takesImages: (isError) => target.takesResultImages && !isError,
       keepsReasoning: reasoningKeeper({ kind: target.kind, provider, model, providerOptions, intactThrough }),
     })

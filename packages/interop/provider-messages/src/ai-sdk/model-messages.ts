@@ -1,12 +1,12 @@
 import type {
   LanguageModelV4Message,
-  LanguageModelV4ReasoningPart,
   LanguageModelV4TextPart,
-  LanguageModelV4ToolCallPart,
   LanguageModelV4ToolResultPart,
+  SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import type { Message } from '@palimpsest/session'
-import { toLanguageModelPrompt } from './export.ts'
+import { writePrompt } from './export.ts'
+import type { KeptNames } from '../shared/conversation.ts'
 import type { LanguageModelExport, LanguageModelExportOptions } from './export.ts'
 
 /** An image of a user message: bytes in base64. */
@@ -14,17 +14,15 @@ export interface ModelFilePart {
   readonly type: 'file'
   readonly mediaType: string
   readonly data: string
+  readonly filename?: string
+  readonly providerOptions?: SharedV4ProviderOptions
 }
 
 /** What `toModelMessages` writes: a part of what `ModelMessage` of the package `ai` takes. */
 export type ModelMessage =
-  | { role: 'system'; content: string }
-  | { role: 'user'; content: (LanguageModelV4TextPart | ModelFilePart)[] }
-  | {
-      role: 'assistant'
-      content: (LanguageModelV4TextPart | LanguageModelV4ReasoningPart | LanguageModelV4ToolCallPart)[]
-    }
-  | { role: 'tool'; content: LanguageModelV4ToolResultPart[] }
+  | Extract<LanguageModelV4Message, { role: 'system' | 'assistant' }>
+  | { role: 'user'; content: (LanguageModelV4TextPart | ModelFilePart)[]; providerOptions?: SharedV4ProviderOptions }
+  | { role: 'tool'; content: LanguageModelV4ToolResultPart[]; providerOptions?: SharedV4ProviderOptions }
 
 /** Messages for `generateText` and its like, and what goes with them. */
 export interface ModelMessagesExport extends Omit<LanguageModelExport, 'prompt'> {
@@ -39,27 +37,29 @@ export function toModelMessages(
   messages: readonly Message[],
   options: LanguageModelExportOptions,
 ): ModelMessagesExport {
-  const { prompt, ...rest } = toLanguageModelPrompt(messages, options)
+  const { prompt, ...rest } = writePrompt(messages, options, KEPT)
   return { messages: prompt.map(modelMessage), ...rest }
 }
 
+const KEPT: KeptNames = {
+  shape: 'model-messages',
+  ofMessages: ['providerOptions', 'output'],
+  ofParts: ['providerOptions', 'filename'],
+}
+
 function modelMessage(message: LanguageModelV4Message): ModelMessage {
-  const { role } = message
-  if (role === 'system') return { role, content: message.content }
-  if (role === 'user') return { role, content: message.content.flatMap(userParts) }
-  if (role === 'assistant') return { role, content: message.content.filter(isAssistantPart) }
-  return { role, content: message.content.filter((part) => part.type === 'tool-result') }
+  if (message.role === 'user') return { ...message, content: message.content.map(userPart) }
+  if (message.role === 'tool')
+    return { ...message, content: message.content.filter((part) => part.type === 'tool-result') }
+  return message
 }
 
 type UserPart = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number]
-function userParts(part: UserPart): (LanguageModelV4TextPart | ModelFilePart)[] {
-  if (part.type === 'text') return [part]
-  const { mediaType, data } = part
-  return data.type === 'data' && typeof data.data === 'string' ? [{ type: 'file', mediaType, data: data.data }] : []
-}
-
-type AssistantPart = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number]
-type SentPart = Extract<AssistantPart, { type: 'text' | 'reasoning' | 'tool-call' }>
-function isAssistantPart(part: AssistantPart): part is SentPart {
-  return part.type === 'text' || part.type === 'reasoning' || part.type === 'tool-call'
+function userPart(part: UserPart): LanguageModelV4TextPart | ModelFilePart {
+  if (part.type === 'text') return part
+  const { data } = part
+  // What is kept in its own form is no part of the prompt's version and stays as it is.
+  return data.type === 'data' && typeof data.data === 'string'
+    ? { ...part, data: data.data }
+    : (part as unknown as ModelFilePart)
 }

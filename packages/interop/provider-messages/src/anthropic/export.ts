@@ -13,7 +13,13 @@ import { ANTHROPIC_IMAGE_TYPES, ANTHROPIC_LIMITS } from './limits.ts'
 import type { AnthropicLimits } from './limits.ts'
 import { isReplayable, thinkingBlock } from './signed-reasoning.ts'
 import { judgeThinking } from './thinking.ts'
-import type { AnthropicImageBlock, AnthropicMessage, AnthropicTextBlock, AnthropicThinking } from './wire.ts'
+import type {
+  AnthropicImageBlock,
+  AnthropicMessage,
+  AnthropicOwnBlock,
+  AnthropicTextBlock,
+  AnthropicThinking,
+} from './wire.ts'
 
 export interface AnthropicExportOptions {
   /** Model the request goes to. Without it no signed reasoning goes back. */
@@ -63,7 +69,7 @@ export function toAnthropic(messages: readonly Message[], options: AnthropicExpo
 
   const wire = conversation.turns.map(wireMessage)
   const result = {
-    ...(conversation.head.length > 0 ? { system: conversation.head } : {}),
+    ...(conversation.head.length > 0 ? { system: conversation.head.map(({ type, text }) => ({ type, text })) } : {}),
     messages: options.alternate === true ? joinByRole(wire) : wire,
   }
   refuseOverBudget(result, limits)
@@ -88,6 +94,7 @@ function plan(
     callIds: new CallIds(Infinity),
     toolNames,
     images,
+    kept: { shape: 'anthropic', ofParts: ['citations', 'caller'] },
     takesImages: (isError) => !isError,
     keepsReasoning,
   })
@@ -102,14 +109,18 @@ function wireMessage(turn: Turn): AnthropicMessage {
   return { role: 'user', content: [turn.isError ? { ...result, is_error: true } : result] }
 }
 
-function userBlock(part: Part): AnthropicTextBlock | AnthropicImageBlock {
-  if (part.type === 'text') return part
+function userBlock(part: Part): AnthropicTextBlock | AnthropicImageBlock | AnthropicOwnBlock {
+  if (part.type === 'text') return { type: part.type, text: part.text }
+  if (part.type === 'own') return part.value as AnthropicOwnBlock
   return { type: 'image', source: { type: 'base64', media_type: part.mediaType, data: part.data } }
 }
 
 function assistantBlocks(part: AssistantPart): Extract<AnthropicMessage, { role: 'assistant' }>['content'] {
-  if (part.type === 'text') return [{ type: part.type, text: part.text }]
-  if (part.type === 'call') return [{ type: 'tool_use', id: part.id, name: part.name, input: part.arguments.value }]
+  if (part.type === 'text') return [{ type: part.type, text: part.text, ...part.kept }]
+  if (part.type === 'own') return [part.value as AnthropicOwnBlock]
+  if (part.type === 'call') {
+    return [{ type: 'tool_use', id: part.id, name: part.name, input: part.arguments.value, ...part.kept }]
+  }
   const thinking = thinkingBlock(part.block.text, part.replay)
   return thinking === undefined ? [] : [thinking]
 }

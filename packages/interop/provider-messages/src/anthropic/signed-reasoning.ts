@@ -1,5 +1,6 @@
 import type { ContentBlock, Message } from '@palimpsest/session'
 import { callArguments } from '../shared/call-arguments.ts'
+import { hasOwnPart } from '../shared/kept-form.ts'
 import { anthropicSeal, providerFamily, replayBlocks } from '../shared/replay.ts'
 import type { ReplayEntry } from '../shared/replay.ts'
 import { isBlank, isWellFormed } from '../shared/unicode.ts'
@@ -27,7 +28,8 @@ export function isReplayable(message: Message, signer: Signer): boolean {
     return block.type !== 'reasoning' || thinkingBlock(block.text, replay[index]) !== undefined
   })
   const isVisible = content.map(
-    (block) => block.type === 'tool-call' || (block.type === 'text' && !isBlank(block.text)),
+    (block) =>
+      block.type === 'tool-call' || (block.type === 'text' && (!isBlank(block.text) || hasOwnPart(block, 'anthropic'))),
   )
   const last = content.findLastIndex((block) => block.type === 'reasoning')
   return isSealed && content.slice(0, Math.max(last, 0)).every(goesBackAsItCame) && isVisible.lastIndexOf(true) > last

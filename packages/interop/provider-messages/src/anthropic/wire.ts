@@ -1,9 +1,11 @@
-import type { JsonObject } from '@palimpsest/session'
+import type { Json, JsonObject } from '@palimpsest/session'
 
 /** What `toAnthropic` writes: a part of what the Messages API takes. */
 export interface AnthropicTextBlock {
   readonly type: 'text'
   readonly text: string
+  /** Of an assistant, as they came. */
+  readonly citations?: Json
 }
 export interface AnthropicImageBlock {
   readonly type: 'image'
@@ -14,12 +16,26 @@ export interface AnthropicToolUseBlock {
   readonly id: string
   readonly name: string
   readonly input: JsonObject
+  readonly caller?: Json
 }
 export interface AnthropicToolResultBlock {
   readonly type: 'tool_result'
   readonly tool_use_id: string
-  readonly content: readonly (AnthropicTextBlock | AnthropicImageBlock)[]
+  readonly content: readonly (AnthropicTextBlock | AnthropicImageBlock | AnthropicOwnBlock)[]
   readonly is_error?: true
+}
+/** A block of an imported message that no block of a session stands for, as it came. */
+export interface AnthropicOwnBlock {
+  readonly type:
+    | 'document'
+    | 'search_result'
+    | 'tool_reference'
+    | 'container_upload'
+    | 'server_tool_use'
+    | 'mcp_tool_use'
+    | 'mcp_tool_result'
+    | `${string}_tool_result`
+  readonly [member: string]: Json
 }
 /** Signed reasoning, exactly as it came. */
 export type AnthropicThinkingBlock =
@@ -29,11 +45,21 @@ export type AnthropicThinkingBlock =
 export type AnthropicMessage =
   | {
       readonly role: 'user'
-      readonly content: readonly (AnthropicTextBlock | AnthropicImageBlock | AnthropicToolResultBlock)[]
+      readonly content: readonly (
+        | AnthropicTextBlock
+        | AnthropicImageBlock
+        | AnthropicToolResultBlock
+        | AnthropicOwnBlock
+      )[]
     }
   | {
       readonly role: 'assistant'
-      readonly content: readonly (AnthropicTextBlock | AnthropicToolUseBlock | AnthropicThinkingBlock)[]
+      readonly content: readonly (
+        | AnthropicTextBlock
+        | AnthropicToolUseBlock
+        | AnthropicThinkingBlock
+        | AnthropicOwnBlock
+      )[]
     }
 
 /** Thinking configuration of a request. */

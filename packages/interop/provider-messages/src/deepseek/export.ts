@@ -10,7 +10,7 @@ import { providerFamily } from '../shared/replay.ts'
 import type { ExportReport } from '../shared/report.ts'
 import { ToolNames } from '../shared/tool-names.ts'
 import { isWellFormed } from '../shared/unicode.ts'
-import type { DeepSeekMessage, DeepSeekThinking } from './wire.ts'
+import type { DeepSeekMessage, DeepSeekThinking, DeepSeekUserContent } from './wire.ts'
 
 export interface DeepSeekExportOptions {
   /** The provider of `source.provider` whose reasoning goes back, compared up to the first dot. Default `deepseek`. */
@@ -69,7 +69,8 @@ function isReasoningOf({ source, content }: Message, provider: string): boolean 
 }
 
 function wireMessage(turn: Turn, isThinking: boolean): DeepSeekMessage {
-  if (turn.role === 'user') return { role: 'user', content: userContent(turn.parts) }
+  // Nothing is kept in a form of its own for DeepSeek, so there are texts and images only.
+  if (turn.role === 'user') return { role: 'user', content: userContent(turn.parts) as DeepSeekUserContent }
   if (turn.role === 'result')
     return { role: 'tool', tool_call_id: turn.callId, content: textContent(texts(turn.parts)) }
   const said = texts(turn.parts)

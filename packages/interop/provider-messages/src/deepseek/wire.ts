@@ -3,7 +3,7 @@ import type { OpenAiImagePart, OpenAiText, OpenAiTextPart, OpenAiToolCall } from
 /** What `toDeepSeek` writes: a part of what DeepSeek's Chat Completions take. */
 export type DeepSeekMessage =
   | { readonly role: 'system'; readonly content: OpenAiText }
-  | { readonly role: 'user'; readonly content: string | readonly (OpenAiTextPart | OpenAiImagePart)[] }
+  | { readonly role: 'user'; readonly content: DeepSeekUserContent }
   | {
       readonly role: 'assistant'
       readonly content: OpenAiText
@@ -12,6 +12,8 @@ export type DeepSeekMessage =
       readonly tool_calls?: readonly OpenAiToolCall[]
     }
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: OpenAiText }
+
+export type DeepSeekUserContent = string | readonly (OpenAiTextPart | OpenAiImagePart)[]
 
 /** Thinking configuration of a request. Not said, models of V4 think. */
 export interface DeepSeekThinking {

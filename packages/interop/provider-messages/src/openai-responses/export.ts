@@ -16,7 +16,15 @@ import { OPENAI_RESPONSES_LIMITS } from './limits.ts'
 import type { OpenAiResponsesLimits } from './limits.ts'
 import { isOwn, reasoningItems, ReasoningItems } from './reasoning-items.ts'
 import type { Reasoner } from './reasoning-items.ts'
-import type { ResponsesInputImage, ResponsesInputText, ResponsesItem } from './wire.ts'
+import type {
+  ResponsesInputFile,
+  ResponsesInputPart,
+  ResponsesInputText,
+  ResponsesItem,
+  ResponsesOutputText,
+  ResponsesOwnItem,
+  ResponsesRefusal,
+} from './wire.ts'
 
 export interface OpenAiResponsesExportOptions {
   /** Model the request goes to. Without it no reasoning goes back, and none is asked for. */
@@ -58,16 +66,18 @@ export function toOpenAiResponses(
   const reasoner = { provider: options.provider ?? 'openai.responses', model: options.model }
   const items = new ReasoningItems(reasoner)
   const through = options.intactThrough ?? 0
-  const { head, turns, notes } = planConversation(messages, {
+  const { head, headKept, turns, notes } = planConversation(messages, {
     callIds: new CallIds(64),
     toolNames,
     images,
+    kept: { shape: 'openai-responses', ofMessages: ['role', 'type'], ofParts: ['detail', 'phase'] },
     takesImages: (isError) => !isError,
     keepsReasoning: (message, index) => index < through && items.take(message),
   })
   images.refuseOverBudget()
-  const system: ResponsesItem = { type: 'message', role: 'system', content: head.map(inputText) }
-  const input = [...(head.length > 0 ? [system] : []), ...turns.flatMap((turn) => wireItems(turn, reasoner))]
+  const role = headKept?.['role'] === 'developer' ? 'developer' : 'system'
+  const system: ResponsesItem = { type: 'message', role, content: head.map(inputText) }
+  const input = [...(head.length > 0 ? [system] : []), ...onlyOnce(turns.flatMap((turn) => wireItems(turn, reasoner)))]
   refuseOverBytes(input, limits.bytes, 'input')
   const isReasoning = options.model !== undefined && isReasoningModel(options.model)
   return {
@@ -80,29 +90,66 @@ export function toOpenAiResponses(
 
 function wireItems(turn: Turn, reasoner: Reasoner): ResponsesItem[] {
   if (turn.role === 'assistant') return assistantItems(turn.parts, isOwn(turn.message, reasoner))
-  if (turn.role === 'user') return [{ type: 'message', role: 'user', content: turn.parts.map(inputPart) }]
-  return [{ type: 'function_call_output', call_id: turn.callId, output: output(turn.parts) }]
+  if (turn.role === 'user') return userItems(turn.parts)
+  const isCustom = turn.kept?.['type'] === 'custom_tool_call_output'
+  const type = isCustom ? 'custom_tool_call_output' : 'function_call_output'
+  return [{ type, call_id: turn.callId, output: output(turn.parts) }]
+}
+
+/** A message, but for items that no message holds: what answers something that the provider ran. */
+function userItems(parts: readonly Part[]): ResponsesItem[] {
+  return runs(parts, (first, next) => !isItem(first) && !isItem(next)).map((run): ResponsesItem => {
+    const [first] = run
+    if (isItem(first)) return first.value as ResponsesOwnItem
+    return { type: 'message', role: 'user', content: run.map(inputPart) }
+  })
+}
+
+/** Whether a part stands beside messages, not in one. */
+function isItem(part: Part | AssistantPart): part is Extract<Part | AssistantPart, { type: 'own' }> {
+  if (part.type !== 'own') return false
+  const { type } = part.value
+  return typeof type !== 'string' || !/^(?:input_|refusal$)/.test(type)
+}
+
+/** No item with an id goes out twice. PROVIDERS OR9. */
+function onlyOnce(items: readonly ResponsesItem[]): ResponsesItem[] {
+  const sent = new Set<unknown>()
+  return items.filter((item) => {
+    const id = 'id' in item ? item.id : undefined
+    const isNew = id === undefined || !sent.has(id)
+    sent.add(id)
+    return isNew
+  })
 }
 
 /** The items of one entry in their order; texts that follow each other are one message. */
 function assistantItems(parts: readonly AssistantPart[], isOwnMessage: boolean): ResponsesItem[] {
   const phaseOf = (part: AssistantPart): 'commentary' | 'final_answer' | undefined => {
+    const kept = part.type === 'text' ? part.kept?.['phase'] : undefined
+    if (kept === 'commentary' || kept === 'final_answer') return kept
     return isOwnMessage ? openAiItem(part.replay)?.phase : undefined
   }
   const isOneMessage = (a: AssistantPart, b: AssistantPart): boolean => {
-    return a.type === 'text' && b.type === 'text' && phaseOf(a) === phaseOf(b)
+    return isSaid(a) && isSaid(b) && phaseOf(a) === phaseOf(b)
   }
   const reasoning = reasoningItems(parts.filter((part) => part.type === 'reasoning')) ?? []
   const sent = new Set<string>()
   return runs(parts, isOneMessage).flatMap((run): ResponsesItem[] => {
     const [first] = run
+    if (isItem(first)) return [first.value as ResponsesOwnItem]
     if (first.type === 'call') {
+      const input = first.own?.['input']
+      if (typeof input === 'string') {
+        return [{ type: 'custom_tool_call', call_id: first.id, name: first.name, input }]
+      }
       return [{ type: 'function_call', call_id: first.id, name: first.name, arguments: first.arguments.text }]
     }
-    if (first.type === 'text') {
+    if (first.type !== 'reasoning') {
       const phase = phaseOf(first)
-      const content = run.flatMap((part) => {
-        return part.type === 'text' ? [{ type: 'output_text' as const, text: part.text }] : []
+      const content = run.flatMap((part): (ResponsesOutputText | ResponsesRefusal)[] => {
+        if (part.type === 'own') return [part.value as unknown as ResponsesRefusal]
+        return part.type === 'text' ? [{ type: 'output_text', text: part.text }] : []
       })
       return [{ type: 'message', role: 'assistant', content, ...(phase === undefined ? {} : { phase }) }]
     }
@@ -115,7 +162,11 @@ function assistantItems(parts: readonly AssistantPart[], isOwnMessage: boolean):
   })
 }
 
-function output(parts: readonly Part[]): string | readonly (ResponsesInputText | ResponsesInputImage)[] {
+function isSaid(part: AssistantPart): boolean {
+  return part.type === 'text' || (part.type === 'own' && !isItem(part))
+}
+
+function output(parts: readonly Part[]): string | readonly ResponsesInputPart[] {
   const [first] = parts
   return parts.length === 1 && first?.type === 'text' ? first.text : parts.map(inputPart)
 }
@@ -124,6 +175,7 @@ function inputText({ text }: TextPart): ResponsesInputText {
   return { type: 'input_text', text }
 }
 
-function inputPart(part: Part): ResponsesInputText | ResponsesInputImage {
-  return part.type === 'text' ? inputText(part) : { type: 'input_image', image_url: dataUrl(part) }
+function inputPart(part: Part): ResponsesInputPart {
+  if (part.type === 'own') return part.value as unknown as ResponsesInputFile
+  return part.type === 'text' ? inputText(part) : { type: 'input_image', image_url: dataUrl(part), ...part.kept }
 }

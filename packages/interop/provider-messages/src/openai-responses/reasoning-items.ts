@@ -1,5 +1,6 @@
 import type { Message, ReasoningBlock } from '@palimpsest/session'
 import { openAiFamily } from '../openai-chat/models.ts'
+import { hasOwnPart } from '../shared/kept-form.ts'
 import { openAiItem, replayBlocks } from '../shared/replay.ts'
 import type { ReplayEntry } from '../shared/replay.ts'
 import { isBlank, isWellFormed } from '../shared/unicode.ts'
@@ -40,7 +41,9 @@ export class ReasoningItems {
     const items = reasoningItems(parts)
     if (items === undefined || items.some((item) => this.#sent.has(item.id))) return false
     const isVisible = content.map(
-      (block) => block.type === 'tool-call' || (block.type === 'text' && !isBlank(block.text)),
+      (block) =>
+        block.type === 'tool-call' ||
+        (block.type === 'text' && (!isBlank(block.text) || hasOwnPart(block, 'openai-responses'))),
     )
     if (isVisible.lastIndexOf(true) < content.findLastIndex((block) => block.type === 'reasoning')) return false
     for (const { id } of items) this.#sent.add(id)

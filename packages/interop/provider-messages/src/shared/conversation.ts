@@ -1,4 +1,11 @@
-import type { Message, ReasoningBlock, ToolCallBlock, ToolResultBlock } from '@palimpsest/session'
+import type {
+  JsonObject,
+  Message,
+  ReasoningBlock,
+  TextBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+} from '@palimpsest/session'
 import { ProviderMessagesError } from '../errors.ts'
 import { callArguments } from './call-arguments.ts'
 import type { CallArguments } from './call-arguments.ts'
@@ -12,6 +19,8 @@ import {
   OPENING_TEXT,
 } from './fixed-texts.ts'
 import type { ImagePart, Images, TextPart } from './images.ts'
+import { keptMembers, keptType, ownPart } from './kept-form.ts'
+import type { KeptShape, OwnPart } from './kept-form.ts'
 import { replayBlocks } from './replay.ts'
 import type { ReplayEntry } from './replay.ts'
 import type { ExportNote, ExportNoteCode } from './report.ts'
@@ -19,9 +28,9 @@ import { runs } from './runs.ts'
 import type { ToolNames } from './tool-names.ts'
 import { isBlank, isWellFormed, toWellFormed } from './unicode.ts'
 
-export type Part = TextPart | ImagePart
+export type Part = TextPart | ImagePart | OwnPart
 export type AssistantPart =
-  | (TextPart & { readonly replay: ReplayEntry })
+  | ((TextPart | OwnPart) & { readonly replay: ReplayEntry })
   | { readonly type: 'reasoning'; readonly block: ReasoningBlock; readonly replay: ReplayEntry }
   | {
       readonly type: 'call'
@@ -29,25 +38,45 @@ export type AssistantPart =
       readonly name: string
       readonly arguments: CallArguments
       readonly replay: ReplayEntry
+      /** As of a text. */
+      readonly kept?: JsonObject
+      /** The call in a form that only the target's own shape has. */
+      readonly own?: JsonObject
     }
 type CallPart = Extract<AssistantPart, { type: 'call' }>
 
 /** One entry in a form that every provider could take: never empty, calls and results paired by ids of this request. */
 export type Turn =
-  | { readonly role: 'user'; readonly parts: readonly Part[] }
+  | { readonly role: 'user'; readonly parts: readonly Part[]; readonly kept?: JsonObject }
   | {
       readonly role: 'assistant'
       readonly message: Message
       readonly parts: readonly AssistantPart[]
       readonly isReasoningDropped: boolean
+      readonly kept?: JsonObject
     }
-  | { readonly role: 'result'; readonly callId: string; readonly isError: boolean; readonly parts: readonly Part[] }
+  | {
+      readonly role: 'result'
+      readonly callId: string
+      readonly isError: boolean
+      readonly parts: readonly Part[]
+      readonly kept?: JsonObject
+    }
 
 export interface Conversation {
   /** Texts of the system slot. */
   readonly head: readonly TextPart[]
+  /** Members of the system message beside its texts. */
+  readonly headKept?: JsonObject
   readonly turns: readonly Turn[]
   readonly notes: readonly ExportNote[]
+}
+
+/** What goes back in the form that it came in: all parts of the shape, and members of these names. */
+export interface KeptNames {
+  readonly shape: KeptShape
+  readonly ofMessages?: readonly string[]
+  readonly ofParts?: readonly string[]
 }
 
 /** What differs between providers before the wire form. */
@@ -55,6 +84,8 @@ export interface ExportTarget {
   readonly callIds: CallIds
   readonly toolNames: ToolNames
   readonly images: Images
+  /** The shape whose own forms of things go back. */
+  readonly kept?: KeptNames
   /** Whether a tool result takes images. */
   takesImages(isError: boolean): boolean
   /** Whether the reasoning of this entry goes back. */
@@ -75,6 +106,7 @@ export function planConversation(messages: readonly Message[], target: ExportTar
 class Planner {
   readonly #target: ExportTarget
   readonly #head: TextPart[] = []
+  #headKept: JsonObject = {}
   readonly #turns: Turn[] = []
   readonly #notes: ExportNote[] = []
   /** Outstanding calls: the session's id and the request's. */
@@ -100,15 +132,16 @@ class Planner {
 
   finish(): Conversation {
     this.#refuseOpenCalls('the list ends')
-    return { head: this.#head, turns: this.#turns, notes: this.#notes }
+    return { head: this.#head, headKept: this.#headKept, turns: this.#turns, notes: this.#notes }
   }
 
   #system(message: Message, index: number): void {
     const parts = message.content.flatMap((block) => {
-      return block.type === 'text' ? this.#text(block.text, message) : this.#leaveOut(block.type, message)
+      return block.type === 'text' ? this.#text(block, message) : this.#leaveOut(block.type, message)
     })
     if (index === 0) {
       this.#head.push(...parts)
+      this.#headKept = this.#membersOf(message)
       return
     }
     const text = framedSystemText(parts.map((part) => part.text).join('\n\n'))
@@ -119,15 +152,17 @@ class Planner {
   #user(message: Message): void {
     const parts: Part[] = []
     for (const block of message.content) {
-      if (block.type === 'text') parts.push(...this.#text(block.text, message))
-      else if (block.type === 'image') parts.push(this.#image(block.attachment, message))
+      const own = this.#own(block)
+      if (own !== undefined) parts.push(own)
+      else if (block.type === 'text') parts.push(...this.#text(block, message))
+      else if (block.type === 'image') parts.push({ ...this.#image(block.attachment, message), ...this.#kept(block) })
       else this.#leaveOut(block.type, message)
     }
     if (parts.length === 0) {
       parts.push({ type: 'text', text: EMPTY_USER_TEXT })
       this.#note('user/placeholder', message)
     }
-    this.#turns.push({ role: 'user', parts })
+    this.#turns.push({ role: 'user', parts, kept: this.#membersOf(message) })
   }
 
   #assistant(message: Message, index: number): void {
@@ -136,8 +171,10 @@ class Planner {
     const parts: AssistantPart[] = []
     for (const [position, block] of message.content.entries()) {
       const entry = replay[position]
-      if (block.type === 'text')
-        parts.push(...this.#text(block.text, message).map((part) => ({ ...part, replay: entry })))
+      const own = block.type === 'tool-call' ? undefined : this.#own(block)
+      if (own !== undefined) parts.push({ ...own, replay: entry })
+      else if (block.type === 'text')
+        parts.push(...this.#text(block, message).map((part) => ({ ...part, replay: entry })))
       else if (block.type === 'tool-call') parts.push({ ...this.#call(block, message), replay: entry })
       else if (block.type === 'image') this.#moveImage(this.#image(block.attachment, message), message)
       else if (block.type !== 'reasoning') this.#leaveOut(block.type, message)
@@ -153,10 +190,11 @@ class Planner {
       this.#turns.push({ role: 'user', parts: [{ type: 'text', text: OPENING_TEXT }] })
       this.#note('opening/added', message)
     }
-    this.#turns.push({ role: 'assistant', message, parts, isReasoningDropped })
+    this.#turns.push({ role: 'assistant', message, parts, isReasoningDropped, kept: this.#membersOf(message) })
   }
 
-  #call({ id, name, arguments: raw }: ToolCallBlock, message: Message): Omit<CallPart, 'replay'> {
+  #call(block: ToolCallBlock, message: Message): Omit<CallPart, 'replay'> {
+    const { id, name, arguments: raw } = block
     if (this.#open.has(id)) {
       throw new ProviderMessagesError(
         'messages/duplicate-call',
@@ -169,7 +207,15 @@ class Planner {
     const args = callArguments(raw)
     if (args.isMarked) this.#note('arguments/marked', message, wire)
     if (args.isMended) this.#note('text/well-formed', message)
-    return { type: 'call', id: wire, name: this.#target.toolNames.wire(name), arguments: args }
+    const own = this.#own(block)
+    return {
+      type: 'call',
+      id: wire,
+      name: this.#target.toolNames.wire(name),
+      arguments: args,
+      ...this.#kept(block),
+      ...(own === undefined ? {} : { own: own.value }),
+    }
   }
 
   #result(message: Message, block: ToolResultBlock): void {
@@ -188,7 +234,10 @@ class Planner {
     const isError = block.isError === true
     const parts: Part[] = []
     for (const inner of block.content) {
-      if (inner.type === 'text') parts.push(...this.#text(inner.text, message))
+      // What is no text would make an error that providers refuse.
+      const own = isError ? undefined : this.#own(inner)
+      if (own !== undefined) parts.push(own)
+      else if (inner.type === 'text') parts.push(...this.#text(inner, message))
       else if (inner.type !== 'image') this.#leaveOut(inner.type, message)
       else {
         const part = this.#image(inner.attachment, message)
@@ -199,7 +248,7 @@ class Planner {
       parts.push({ type: 'text', text: EMPTY_RESULT_TEXT })
       this.#note('result/placeholder', message)
     }
-    this.#turns.push({ role: 'result', callId, isError, parts })
+    this.#turns.push({ role: 'result', callId, isError, parts, kept: this.#membersOf(message) })
   }
 
   #refuseOpenCalls(when: string): void {
@@ -210,18 +259,35 @@ class Planner {
   }
 
   /** No part for blank text: some providers refuse it, and none can read it. */
-  #text(text: string, message: Message): TextPart[] {
+  #text(block: TextBlock, message: Message): TextPart[] {
+    const { text } = block
+    const kept = isBlank(text) ? keptType(block) : undefined
+    if (kept !== undefined) this.#note('block/left-out', message, kept)
     if (isBlank(text)) return []
     if (!isWellFormed(text)) this.#note('text/well-formed', message)
-    return [{ type: 'text', text: toWellFormed(text) }]
+    return [{ type: 'text', text: toWellFormed(text), ...this.#kept(block) }]
   }
 
-  #image(attachment: ImagePart['attachment'], message: Message): Part {
+  /** What the block was in the target's own shape, where it is more than the block says. */
+  #own(block: object): OwnPart | undefined {
+    return ownPart(block, this.#target.kept?.shape, (ref) => this.#target.images.bytes(ref))
+  }
+
+  #kept(block: object): { kept?: JsonObject } {
+    const kept = keptMembers(block, this.#target.kept?.shape, this.#target.kept?.ofParts ?? [])
+    return Object.keys(kept).length === 0 ? {} : { kept }
+  }
+
+  #membersOf({ source }: Message): JsonObject {
+    return keptMembers(source, this.#target.kept?.shape, this.#target.kept?.ofMessages ?? [])
+  }
+
+  #image(attachment: ImagePart['attachment'], message: Message): TextPart | ImagePart {
     return this.#target.images.part(attachment, (code, detail) => this.#note(code, message, detail))
   }
 
   /** Puts an image by for the message after the batch, and answers the text that stands in its place. */
-  #moveImage(part: Part, message: Message): TextPart {
+  #moveImage(part: TextPart | ImagePart, message: Message): TextPart {
     if (part.type === 'text') return part
     this.#moved.push(part)
     this.#note('image/moved', message, part.attachment.attachmentId)

@@ -1,4 +1,4 @@
-import type { AttachmentRef } from '@palimpsest/session'
+import type { AttachmentRef, JsonObject } from '@palimpsest/session'
 import { ProviderMessagesError } from '../errors.ts'
 import { MISSING_IMAGE_TEXT, UNSUPPORTED_IMAGE_TEXT } from './fixed-texts.ts'
 import type { ExportNoteCode } from './report.ts'
@@ -18,12 +18,16 @@ export interface ImageLimits {
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
+  /** Members that only the target's own shape has for it. */
+  readonly kept?: JsonObject
 }
 export interface ImagePart {
   readonly type: 'image'
   readonly mediaType: string
   readonly data: string
   readonly attachment: AttachmentRef
+  /** As of a text. */
+  readonly kept?: JsonObject
 }
 
 /** Turns attachment references into what can be sent, within the budget. */
@@ -64,6 +68,11 @@ export class Images {
     this.#refuseSide(ref, imageSide)
     this.#sent.push(ref)
     return { type: 'image', mediaType, data, attachment: ref }
+  }
+
+  /** The bytes of any attachment in base64; empty where they are not there. Throws as `part` does. */
+  bytes(ref: AttachmentRef): string {
+    return base64(this.#lookup(ref), ref)
   }
 
   /** Throws `budget/images` and `budget/image-side` for the request as a whole. */
