@@ -196,7 +196,7 @@ describe('import', () => {
     const root = scratch()
     const { exit, out } = await palimpsest(['import'], { root, home })
     expect(exit).toBe(0)
-    expect(out).toContain('Since this morning the rain chart')
+    expect(out).toContain('Since this morning t…')
     expect(out).toContain('palimpsest import 5eed0001')
     expect(out).toContain('palimpsest import --all')
     expect(treeOf(root)).toEqual({})
@@ -216,6 +216,6 @@ describe('import', () => {
   it('says when there is nothing to list', async () => {
     const { exit, err } = await palimpsest(['import'], { root: scratch(), home: scratch() })
     expect(exit).toBe(1)
-    expect(err).toMatch(/^palimpsest: source\/nothing: no Claude Code session was found/)
+    expect(err).toMatch(/^palimpsest: source\/nothing: no session of Claude Code, Codex or pi was found/)
   })
 })

@@ -1,9 +1,9 @@
-import type { Dirent } from 'node:fs'
-import { open, readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { readJsonLines } from '../conversation/source-lines.ts'
 import { objectMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
+import { directoryEntries, headOf, promptStart } from '../session-files.ts'
 import { userBlocks } from './blocks.ts'
 import { recordLine } from './record.ts'
 
@@ -31,9 +31,6 @@ export interface FoundSession {
   readonly agentPaths: readonly string[]
 }
 
-/** Bytes of a file that are read for a list. */
-const headBytes = 65_536
-
 /**
  * Lists the user's own Claude Code sessions, newest first. Reads heads only, and leaves out what it may not read.
  * FORMATS 1.
@@ -42,14 +39,14 @@ export async function findClaudeCodeSessions({ home, env = {} }: FindOptions): P
   const configured = env['CLAUDE_CONFIG_DIR']
   const root = join(configured === undefined || configured === '' ? join(home, '.claude') : configured, 'projects')
   const found: FoundSession[] = []
-  for (const project of await entries(root)) {
+  for (const project of await directoryEntries(root)) {
     if (project.isDirectory()) found.push(...(await projectSessions(join(root, project.name))))
   }
   return found.sort((a, b) => b.modifiedAt - a.modifiedAt || a.path.localeCompare(b.path))
 }
 
 async function projectSessions(directory: string): Promise<FoundSession[]> {
-  const files = (await entries(directory)).filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
+  const files = (await directoryEntries(directory)).filter((entry) => entry.isFile() && entry.name.endsWith('.jsonl'))
   const agents = new Map<string, string[]>()
   for (const { name } of files.filter((entry) => entry.name.startsWith('agent-'))) {
     const { session } = await readHead(join(directory, name))
@@ -79,16 +76,12 @@ async function projectSessions(directory: string): Promise<FoundSession[]> {
 /** Subagent files of newer versions; runs of workflows nest deeper. */
 async function agentFiles(directory: string): Promise<string[]> {
   const found: string[] = []
-  for (const entry of await entries(directory)) {
+  for (const entry of await directoryEntries(directory)) {
     const path = join(directory, entry.name)
     if (entry.isDirectory()) found.push(...(await agentFiles(path)))
     else if (entry.isFile() && /^agent-.*\.jsonl$/.test(entry.name)) found.push(path)
   }
   return found
-}
-
-async function entries(directory: string): Promise<Dirent[]> {
-  return readdir(directory, { withFileTypes: true }).catch(() => [])
 }
 
 interface Head {
@@ -116,18 +109,5 @@ function promptText(line: LooseObject): string | undefined {
   const [text] = (userBlocks(objectMember(line, 'message')?.['content']) ?? []).flatMap((block) =>
     block.kind === 'content' && block.type === 'text' ? [block.text] : [],
   )
-  return text === undefined ? undefined : Array.from(text).slice(0, 200).join('')
-}
-
-/** The first bytes of a file; none where it cannot be read. */
-async function* headOf(path: string): AsyncGenerator<Uint8Array> {
-  const file = await open(path, 'r').catch(() => undefined)
-  if (file === undefined) return
-  try {
-    const bytes = new Uint8Array(headBytes)
-    const { bytesRead } = await file.read(bytes, 0, headBytes, 0)
-    yield bytes.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
+  return text === undefined ? undefined : promptStart(text)
 }

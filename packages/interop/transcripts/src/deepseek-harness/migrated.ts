@@ -5,6 +5,7 @@ import type { ReadLine } from '../conversation/source-lines.ts'
 import { Trail } from '../conversation/trail.ts'
 import { importVocabulary } from '../events.ts'
 import { countMember, stringMember } from '../json.ts'
+import { rawWarnings } from '../raw-reasons.ts'
 import type { ImportWarning, UnmappedLine } from '../report.ts'
 import type { ImportedSession } from '../source.ts'
 
@@ -34,11 +35,16 @@ export function migratedSession(source: string, opened: OpenedFormat, lines: rea
     unmapped.push({ line: kept.line, reason })
   }
   const trail = new Trail(session)
-  const open = trail.finish()
-  const warnings: ImportWarning[] = opened.notes.map(({ code, line = 0, message }) => ({ line, code, message }))
-  const { size } = trail.synthetic
-  if (size > 0 || open.length > 0) {
-    const message = `the source ends before an answer to ${size} call(s): closed as interrupted`
+  trail.finish()
+  const unanswered = session.events.flatMap((event) =>
+    event.type === 'tool/result' && trail.synthetic.has(event.seq) ? [event.data.message.source.callId] : [],
+  )
+  const warnings: ImportWarning[] = rawWarnings(new Map(unmapped.map(({ line, reason }) => [line, reason])))
+  // A torn tail is kept raw, and told as such.
+  for (const { code, line = 0, message } of opened.notes)
+    if (code !== 'tail/torn') warnings.push({ line, code, message })
+  if (unanswered.length > 0) {
+    const message = `the source ends before an answer to ${unanswered.join(', ')}: closed as interrupted`
     warnings.push({ line: lines.length, code: 'call/unanswered-tail', message })
   }
   const blank = lines.filter(({ kind }) => kind === 'blank').length

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
 import type { SessionId } from '@palimpsest/session'
 import type { SessionPersistence } from '@palimpsest/session-persistence'
-import { type FoundSession, fileSource, findClaudeCodeSessions, importTranscript } from '@palimpsest/transcripts'
+import { fileSource, importTranscript } from '@palimpsest/transcripts'
 import type { Command } from 'commander'
 import { type Cli, type CommonOptions, command, print } from '../cli.ts'
 import { CliError, EXIT, type ExitCode, type Failure, failureOf } from '../exit.ts'
+import { type ListedSession, findSessions } from '../import/find.ts'
 import { type Kept, keepImported } from '../import/keep.ts'
 import { type ImportNote, importNotes } from '../import/notes.ts'
 import { AttachmentSpool } from '../import/spool.ts'
@@ -16,6 +17,7 @@ import { withStore } from '../store.ts'
 interface ImportOptions extends CommonOptions {
   readonly all?: true
   readonly again?: true
+  readonly normalised?: true
 }
 
 /** One imported session as the command reports it. SPEC 9. */
@@ -36,20 +38,22 @@ export function importCommand(cli: Cli): Command {
     name: 'import',
     summary: 'import session files of other agents',
     description:
-      'Imports Claude Code session files. Without a file it finds your own and lists them. The files are only read. What is here already is not imported twice.',
+      'Imports session files of Claude Code, Codex, pi and deepseek-harness, and JSON files of messages for OpenAI, Anthropic or the AI SDK, each told by what stands in it. Without a file it finds your own and lists them. The files are only read. What is here already is not imported twice; of a file that has grown, what is new is.',
     examples: [
-      'palimpsest import                      # lists your own Claude Code sessions',
+      'palimpsest import                      # lists your own sessions of Claude Code, Codex and pi',
       'palimpsest import 29ccd257             # imports one of them',
       'palimpsest import --all',
       'palimpsest import ./session.jsonl --json',
+    'palimpsest import ./messages.json',
     ],
   })
     .argument('[paths...]', 'session files, or begins of ids from the list')
     .option('--all', 'import every session of the list')
     .option('--again', 'import a file that differs from what is here beside it')
+    .option('--normalised', 'read recorded fixtures of deepseek-harness, with placeholders and without times')
     .action(async (paths: readonly string[], options: ImportOptions) => {
       await withStore(cli, options, async (store) => {
-        const find = (): Promise<FoundSession[]> => findClaudeCodeSessions({ home: cli.io.home, env: cli.io.env })
+        const find = (): Promise<ListedSession[]> => findSessions({ home: cli.io.home, env: cli.io.env })
         if (paths.length === 0 && options.all !== true) return listFound(cli, options, store, await find())
         const wanted = options.all === true ? (await find()).flatMap(filesOf) : []
         for (const path of paths) wanted.push(...(await resolveSource(path, find)))
@@ -59,24 +63,24 @@ export function importCommand(cli: Cli): Command {
     })
 }
 
-function filesOf({ path, agentPaths }: FoundSession): string[] {
+function filesOf({ path, agentPaths }: ListedSession): string[] {
   return [path, ...agentPaths]
 }
 
 function nothingFound(): CliError {
   return new CliError(
     'source/nothing',
-    'no Claude Code session was found: name a session file, `palimpsest import FILE`',
+    'no session of Claude Code, Codex or pi was found: name a session file, `palimpsest import FILE`',
   )
 }
 
 /** A path as it was typed, or the files of the found session that it is the begin of. */
-async function resolveSource(path: string, find: () => Promise<FoundSession[]>): Promise<string[]> {
+async function resolveSource(path: string, find: () => Promise<ListedSession[]>): Promise<string[]> {
   const found = await stat(path).catch(() => undefined)
   // A pipe can be read once only, and an import reads its source more than once.
   if (found !== undefined && !found.isFile() && !found.isDirectory())
     throw new CliError('source/unreadable', `${path}: it is no regular file: save what it gives and import that`)
-  if (found?.isFile() === true || /[/\\]|\.jsonl$/.test(path)) return [path]
+  if (found?.isFile() === true || /[/\\]|\.jsonl?$/.test(path)) return [path]
   const matches = (await find()).filter(({ sessionId }) => sessionId.startsWith(path))
   const [only, ...others] = matches
   if (only === undefined) return [path]
@@ -92,7 +96,7 @@ async function listFound(
   cli: Cli,
   options: ImportOptions,
   store: SessionPersistence,
-  found: readonly FoundSession[],
+  found: readonly ListedSession[],
 ): Promise<void> {
   if (found.length === 0 && options.json !== true) throw nothingFound()
   const imported = new Set<string>()
@@ -112,7 +116,7 @@ async function importAll(
   for (const [index, path] of paths.entries()) {
     cli.progress.show(`importing ${index + 1} of ${paths.length}`)
     try {
-      for await (const entry of importOne(store, path, options.again === true)) entries.push(entry)
+      for await (const entry of importOne(store, path, options)) entries.push(entry)
     } catch (error) {
       failures.push(failureOf(unreadable(path, error)))
     }
@@ -143,12 +147,15 @@ function unreadable(path: string, error: unknown): unknown {
 async function* importOne(
   store: SessionPersistence,
   path: string,
-  isAgain: boolean,
+  { again, normalised }: ImportOptions,
 ): AsyncGenerator<ImportEntry & Pick<Kept, 'status'>> {
   const spool = new AttachmentSpool()
   const renamed = new Map<SessionId, SessionId>()
-  for await (const { session, report } of importTranscript(fileSource(path), { attachments: (id) => spool.sink(id) })) {
-    const kept = await keepImported(store, session, spool, { isAgain, renamed })
+  for await (const { session, report } of importTranscript(fileSource(path), {
+    attachments: (id) => spool.sink(id),
+    normalised: normalised === true,
+  })) {
+    const kept = await keepImported(store, session, spool, { isAgain: again === true, renamed })
     const { source, events, messages, calls, answered } = report
     yield {
       id: kept.id,
