@@ -88,8 +88,8 @@ test(`lines have valid uuids of their own, each after one that is there, and the
       const seen = new Set<string>()
       for (const { uuid, parentUuid } of linesOf(file)) {
         expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-        expect(parentUuid === null || seen.has(String(parentUuid))).toBe(true)
-        seen.add(String(uuid))
+        expect(parentUuid === null || seen.has(parentUuid)).toBe(true)
+        seen.add(uuid)
       }
       expect(seen.size).toBe(linesOf(file).length)
     }),
@@ -156,14 +156,10 @@ test('a response is one line per block, and each result hangs off the line of it
   const lines = linesOf(exportClaudeCode({ header, events, inheritedEventCount: 0 }).text)
   const [user, thought, first, second, two, one] = lines
   expect(lines).toHaveLength(6)
-  expect([thought, first, second].map((line) => line?.['parentUuid'])).toEqual([
-    user?.['uuid'],
-    thought?.['uuid'],
-    first?.['uuid'],
-  ])
-  expect([two?.['parentUuid'], one?.['parentUuid']]).toEqual([second?.['uuid'], first?.['uuid']])
+  expect([thought, first, second].map((line) => line?.parentUuid)).toEqual([user?.uuid, thought?.uuid, first?.uuid])
+  expect([two?.parentUuid, one?.parentUuid]).toEqual([second?.uuid, first?.uuid])
   expect(one).toMatchObject({
-    sourceToolAssistantUUID: first?.['uuid'],
+    sourceToolAssistantUUID: first?.uuid,
     message: { content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'one', is_error: true }] },
   })
 })
@@ -186,9 +182,14 @@ test('a summary that the surface begins with is a compaction of Claude Code', as
   expect(heard(again?.session ?? nothing)).toEqual(heard({ events }))
 })
 
-function linesOf(file: string): Record<string, unknown>[] {
+interface ExportedLine {
+  readonly uuid: string
+  readonly parentUuid: string | null
+}
+
+function linesOf(file: string): ExportedLine[] {
   return file
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .map((line) => JSON.parse(line) as ExportedLine)
 }

@@ -66,6 +66,8 @@ class SessionFile {
         return this.#addResponse(event)
       case 'tool/result':
         return this.#addResult(event)
+      default:
+        return
     }
   }
 
