@@ -1,4 +1,10 @@
-import { type AttachmentRef, type Message, type Session, deriveMessagesAt } from '@palimpsest/session'
+import {
+  type AttachmentRef,
+  type Message,
+  type Session,
+  type StoredSession,
+  deriveMessagesAt,
+} from '@palimpsest/session'
 import {
   type ExportReport,
   intactThrough,
@@ -7,6 +13,7 @@ import {
   toOpenAiChat,
   toOpenAiResponses,
 } from '@palimpsest/provider-messages'
+import { type TranscriptExport, type TranscriptExportOptions, exportClaudeCode } from '@palimpsest/transcripts'
 
 export const providerFormats = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek'] as const
 export type ProviderFormat = (typeof providerFormats)[number]
@@ -61,4 +68,22 @@ const writers = {
 export function responsesProvider(messages: readonly Message[]): string {
   const own = messages.flatMap(({ source }) => (source.kind === 'model' ? [source.provider] : []))
   return own.findLast((provider) => provider.endsWith('.responses')) ?? 'openai.responses'
+}
+
+/** Agents whose session files can be written. */
+export const agentFormats = ['claude-code'] as const
+export type AgentFormat = (typeof agentFormats)[number]
+
+const files = { 'claude-code': exportClaudeCode } satisfies Record<
+  AgentFormat,
+  (session: StoredSession, options: TranscriptExportOptions) => TranscriptExport
+>
+
+/** What is on the surface as a session file of another agent. SPEC 8. */
+export function exportFile(
+  format: AgentFormat,
+  { header, events, inheritedEventCount }: Session,
+  options: TranscriptExportOptions,
+): TranscriptExport {
+  return files[format]({ header, events, inheritedEventCount }, options)
 }

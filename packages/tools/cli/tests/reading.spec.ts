@@ -140,6 +140,27 @@ describe('reading a session', () => {
     expect(await json('messages', 's', '--format', 'openai')).toMatchObject({ messages: [{}, {}] })
   })
 
+  it('export writes a transcript to read, of the surface or of the whole log', async () => {
+    const { out, err } = await palimpsest(['export', 's', '--to', 'markdown'], { root })
+    expect([out.split('\n')[0], err]).toEqual(['# Session s', ''])
+    const log = await json('export', 's', '--to', 'markdown', '--history', 'log')
+    expect(log).toMatchObject({ format: 'markdown', text: expect.stringMatching(/\*Replaced by #\d+\.\*/) })
+    expect(out).not.toContain('*Replaced by')
+  })
+
+  it('export writes session files of other agents, and counts on stderr what they cannot hold', async () => {
+    for (const format of ['claude-code']) {
+      const { out, err } = await palimpsest(['export', 's', '--to', format], { root })
+      const { text, report } = (await json('export', 's', '--to', format)) as {
+        text: string
+        report: { losses: { code: string; count: number }[] }
+      }
+      expect(out).toBe(text)
+      const told = report.losses.map(({ code, count }) => `${count} ${code}`).join(', ')
+      expect(err).toBe(`palimpsest: not in the file: ${told}: --json says what they are\n`)
+    }
+  })
+
   it('export writes the log itself, line for line as the store holds it', async () => {
     const { out } = await palimpsest(['export', 's', '--to', 'jsonl'], { root })
     const trimmed = readFileSync(logOf(root, 's'), 'utf8').replaceAll(/ +$/gm, '')

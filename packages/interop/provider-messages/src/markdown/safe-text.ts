@@ -1,6 +1,5 @@
 /** What a piece of Markdown could be taken for inside a line: escaped with a backslash. */
 const special = /[\\`*_{}[\]<>#|~&!]/g
-// eslint-disable-next-line no-control-regex
 const breaks = /[\u0000-\u001f\u007f\u2028\u2029]+/g
 
 /** Text within a line: one line, at most 200 characters, with no markup of its own. */
@@ -24,7 +23,6 @@ export function fenced(text: string, language: 'text' | 'json'): string {
  * control character could lead out of the quote.
  */
 export function prose(text: string): string {
-  // eslint-disable-next-line no-control-regex
   const isRisky = text.trim() === '' || /[<\u0000-\u0008\u000b-\u001f\u007f]/.test(text)
   return isRisky ? fenced(text, 'text') : `> ${text.replaceAll('\n', '\n> ')}`
 }
