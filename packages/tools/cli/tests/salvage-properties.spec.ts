@@ -3,11 +3,20 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { anyDamagedLog } from './salvage-damage.ts'
-import { palimpsest, scratch } from './support.ts'
+import { answered, call, palimpsest, result, scratch } from './support.ts'
 import { type Salvaged, expectReachable, headerLine, salvageBytes, sessionLines } from './salvage-support.ts'
 
 function joined(lines: readonly string[]): Buffer {
   return Buffer.from(lines.map((line) => `${line}\n`).join(''))
+}
+
+function said(seq: number, text: string): string {
+  const data = { id: text, role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } }
+  return JSON.stringify({ type: 'user/message', seq, time: seq, surfaceOp: 'append', data })
+}
+/** Messages that nothing but their text tells apart. */
+function run(name: string, from: number, to: number): string[] {
+  return Array.from({ length: to - from }, (_, at) => said(from + at, `${name}${from + at}`))
 }
 
 const header = headerLine('s')
@@ -87,12 +96,6 @@ describe('salvage of any damage', () => {
   })
 
   it('forks branches of branches, and a later branch of the trunk, where each begins', async () => {
-    const said = (seq: number, text: string): string => {
-      const data = { id: text, role: 'user', content: [{ type: 'text', text }], source: { kind: 'user' } }
-      return JSON.stringify({ type: 'user/message', seq, time: seq, surfaceOp: 'append', data })
-    }
-    const run = (name: string, from: number, to: number): string[] =>
-      Array.from({ length: to - from }, (_, at) => said(from + at, `${name}${from + at}`))
     const bytes = joined([header, ...run('t', 0, 20), ...run('a', 3, 8), ...run('b', 6, 9), ...run('c', 14, 16)])
     const salvaged = await salvageBytes(bytes)
     const base = 's~salvaged'
@@ -105,6 +108,25 @@ describe('salvage of any damage', () => {
     await expectReachable(bytes, salvaged)
     const lossy = joined([header, ...run('t', 0, 20), ...run('a', 3, 8), '{"type":"user', ...run('a', 9, 12)])
     expect(shape(await salvageBytes(lossy))).toMatchObject([whole, { forkSeq: 3, missing: 1 }])
+  })
+
+  it('takes writers that take turns for such where only their turns tell them apart', async () => {
+    const [a, b] = [run('a', 5, 12), run('b', 5, 12)]
+    const bytes = joined([header, ...run('t', 0, 5), ...a.flatMap((line, index) => [line, b[index] ?? ''])])
+    const { salvage } = await salvageBytes(bytes)
+    expect(
+      salvage.parts.filter(({ seq = 0 }) => seq >= 5).map(({ session }) => session === salvage.sessions[0]?.id),
+    ).toEqual(a.flatMap(() => [true, false]))
+  })
+
+  it('gives an answer to the history that made the call, whichever was written to last', async () => {
+    const calls = ['x', 'y'].map((id) => JSON.stringify(answered(1, [call(id)])))
+    const results = ['y', 'x'].map((id) => JSON.stringify(result(2, id)))
+    const { salvage } = await salvageBytes(joined([header, said(0, 'Go.'), ...calls, ...results]))
+    expect(salvage.sessions).toMatchObject([
+      { unplaced: [], closers: 0 },
+      { unplaced: [], closers: 0 },
+    ])
   })
 
   it.each([2, 3])('tells %i writers apart that take turns, and says where each forks', async (writers) => {
