@@ -126,7 +126,7 @@ function onlyOnce(items: readonly ResponsesItem[]): ResponsesItem[] {
 /** The items of one entry in their order; texts that follow each other are one message. */
 function assistantItems(parts: readonly AssistantPart[], isOwnMessage: boolean): ResponsesItem[] {
   const phaseOf = (part: AssistantPart): 'commentary' | 'final_answer' | undefined => {
-    const kept = part.type === 'text' ? part.kept?.['phase'] : undefined
+    const kept = part.type === 'reasoning' ? undefined : part.kept?.['phase']
     if (kept === 'commentary' || kept === 'final_answer') return kept
     return isOwnMessage ? openAiItem(part.replay)?.phase : undefined
   }

@@ -172,7 +172,7 @@ class Planner {
     for (const [position, block] of message.content.entries()) {
       const entry = replay[position]
       const own = block.type === 'tool-call' ? undefined : this.#own(block)
-      if (own !== undefined) parts.push({ ...own, replay: entry })
+      if (own !== undefined) parts.push({ ...own, ...this.#kept(block), replay: entry })
       else if (block.type === 'text')
         parts.push(...this.#text(block, message).map((part) => ({ ...part, replay: entry })))
       else if (block.type === 'tool-call') parts.push({ ...this.#call(block, message), replay: entry })
@@ -241,7 +241,8 @@ class Planner {
       else if (inner.type !== 'image') this.#leaveOut(inner.type, message)
       else {
         const part = this.#image(inner.attachment, message)
-        parts.push(this.#target.takesImages(isError) ? part : this.#moveImage(part, message))
+        if (this.#target.takesImages(isError)) parts.push({ ...part, ...this.#kept(inner) })
+        else parts.push(this.#moveImage(part, message))
       }
     }
     if (parts.length === 0) {

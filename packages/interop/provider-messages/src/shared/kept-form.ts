@@ -9,6 +9,8 @@ export type KeptShape = 'openai-chat' | 'openai-responses' | 'anthropic' | 'mode
 export interface OwnPart {
   readonly type: 'own'
   readonly value: JsonObject
+  /** Members of what holds it, such as the phase of a message. */
+  readonly kept?: JsonObject
 }
 
 /** What a block or the source of a message was in the shape it came from: `wire`, by shape. Absent in most. */

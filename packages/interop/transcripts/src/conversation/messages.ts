@@ -86,7 +86,7 @@ export function assistantMessage(
 
 /** The id that the source wrote, kept where the call had to get another. SPEC 2.4. */
 function withId(replay: Json, id: string): JsonObject {
-  return { ...(isObject(replay) ? (replay as JsonObject) : { type: 'tool_use' }), id }
+  return { ...(isObject(replay) ? replay : { type: 'tool_use' }), id }
 }
 
 export function toolResultMessage(

@@ -85,6 +85,7 @@ class ConversationWriter {
   readonly #agent: string
   readonly #drafts: readonly Draft[]
   readonly #pairing: Pairing
+  readonly #places: ReadonlyMap<Draft, number>
   readonly #trail: Trail
   readonly #setTime: (time: number) => void
   readonly #keys = new Map<SessionSeq, string>()
@@ -101,6 +102,7 @@ class ConversationWriter {
     this.#agent = agent
     this.#drafts = drafts
     this.#pairing = pairCalls(drafts)
+    this.#places = new Map(drafts.map((draft, place) => [draft, place]))
     this.#trail = new Trail(session)
     this.#setTime = setTime
     this.raws = new RawLines(session, setTime, lines, drafts, this.#pairing)
@@ -133,6 +135,11 @@ class ConversationWriter {
       const message = `the source ends before an answer to ${open.join(', ')}: closed as interrupted`
       this.warnings.push({ line, code: 'call/unanswered-tail', message })
     }
+  }
+
+  /** Where a result stands among all of them. */
+  #place(result: DraftResult): number {
+    return this.#places.get(result) ?? 0
   }
 
   #warnIfMoved(origin: DraftOrigin): void {
@@ -264,7 +271,9 @@ class ConversationWriter {
     const answers = recorded.flatMap(({ call, seq }) =>
       call.answer === undefined ? [] : [{ call, seq, answer: call.answer }],
     )
-    answers.sort((a, b) => (a.answer.origin.lines[0] ?? 0) - (b.answer.origin.lines[0] ?? 0))
+    answers.sort(({ answer: a }, { answer: b }) => {
+      return (a.origin.lines[0] ?? 0) - (b.origin.lines[0] ?? 0) || this.#place(a) - this.#place(b)
+    })
     for (const { call, seq, answer } of answers) this.#writeResult(call, seq, answer, step)
   }
 

@@ -70,7 +70,8 @@ async function userBlock(part: LooseObject, keep: ReaderContext['keep']): Promis
   const inline = fileOf(part)
   if (inline === undefined) return standIn(part)
   const attachment = await keep(inline)
-  if (inline.mediaType.startsWith('image/')) return withForm({ type: 'image', attachment }, shape, options(part))
+  if (inline.mediaType.startsWith('image/'))
+    return withForm({ type: 'image', attachment }, shape, membersOf(part, ['providerOptions', 'filename']))
   const { data: _, ...rest } = part
   const bytes = { attachment, at: ['data'], as: 'base64' as const }
   return withForm(documentBlock(attachment), shape, { part: jsonCopy(rest) as JsonObject, bytes })

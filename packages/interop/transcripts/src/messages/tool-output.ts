@@ -19,7 +19,7 @@ export async function taggedOutput(output: unknown, keep: ReaderContext['keep'])
   const type = isObject(output) ? stringMember(output, 'type') : undefined
   if (!isObject(output) || type === undefined) return plainOutput(output)
   const isError = type.startsWith('error')
-  if (type === 'json' || type === 'error-json') return { ...plainOutput(output['value']), isError, form: 'json' }
+  if (type === 'json' || type === 'error-json') return { ...jsonOutput(output['value']), isError }
   if (type === 'execution-denied') {
     const text = stringMember(output, 'reason') ?? '[the user denied the call]'
     return { content: [{ type: 'text', text }], isError: true, form: type, asText: [] }
@@ -43,7 +43,10 @@ export async function taggedOutput(output: unknown, keep: ReaderContext['keep'])
 
 /** A value that a tool gave back as it stands: text is text, all else is JSON. */
 export function plainOutput(value: unknown): ToolOutput {
-  if (typeof value === 'string') return { ...textOutput(value), form: 'json' }
+  return typeof value === 'string' ? textOutput(value) : jsonOutput(value)
+}
+
+function jsonOutput(value: unknown): ToolOutput {
   return { ...textOutput(JSON.stringify(value ?? null)), form: 'json' }
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
+import type { Json, JsonObject, ResultContentBlock, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
 import type { DraftBlock, DraftOrigin, DraftResult } from '../conversation/draft.ts'
 import { isObject, objectMember, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
@@ -193,12 +193,11 @@ function toolPart(part: LooseObject, type: string, origin: DraftOrigin): FoundPa
 }
 
 /** What a tool part says of its outcome; nothing while the tool runs or waits for approval. */
-function answerOf(part: LooseObject): { content: TextBlock[]; isError: boolean; form?: string } | undefined {
+function answerOf(part: LooseObject): { content: ResultContentBlock[]; isError: boolean; form?: string } | undefined {
   switch (part['state']) {
     case 'output-available': {
-      const output = part['output']
-      const content = plainOutput(output).content.flatMap((block) => (block.type === 'text' ? [block] : []))
-      return { content, isError: false, ...(typeof output === 'string' ? {} : { form: 'json' }) }
+      const { content, form } = plainOutput(part['output'])
+      return { content, isError: false, ...(form === undefined ? {} : { form }) }
     }
     case 'output-error':
       return { content: [{ type: 'text', text: stringMember(part, 'errorText') ?? '' }], isError: true }

@@ -1,0 +1,3 @@
+import { describeIdentity } from './messages-identity.ts'
+
+describeIdentity(Number(process.env['PALIMPSEST_MODEL_RUNS'] ?? 12))
