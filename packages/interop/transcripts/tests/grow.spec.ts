@@ -26,14 +26,17 @@ for (const { name, importer, bytes } of formats) {
   test(`${name}: whatever lengths a growing file was imported at, the law of growth holds`, async () => {
     const count: GrowthCount = { extended: 0, regrown: 0, diverged: 0 }
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: bytes.indexOf(10), max: bytes.length }), { maxLength: 4 }), async (cuts) => {
-        await growThrough(
-          importer,
-          bytes,
-          cuts.toSorted((a, b) => a - b),
-          count,
-        )
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: bytes.indexOf(10), max: bytes.length }), { maxLength: 4 }),
+        async (cuts) => {
+          await growThrough(
+            importer,
+            bytes,
+            cuts.toSorted((a, b) => a - b),
+            count,
+          )
+        },
+      ),
       { numRuns: 20 },
     )
     expect(count.extended).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-import { claudeCodeSamples, isSampleAbsent, samplePath } from '@palimpsest/testkit'
+import { claudeCodeSamples, isSampleAbsent, samplePath, samplesOf } from '@palimpsest/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ImportEntry } from '../src/commands/import.ts'
 import { palimpsest, scratch } from './support.ts'
@@ -10,8 +10,16 @@ const facts: Readonly<Record<string, readonly [calls: number, answered: number]>
   'ccl-ef958aa1.jsonl': [40, 40],
 }
 
+const otherFacts: Readonly<Record<string, readonly [calls: number, answered: number]>> = {
+  'codex/lp-rollout-2026-02-23T13-19-38.jsonl': [1, 0],
+  'pi/pim-before-compaction.jsonl': [454, 448],
+}
+
 async function imported(root: string, ...files: string[]): Promise<ImportEntry[]> {
-  const { exit, err, json } = await palimpsest(['import', ...files.map(samplePath), '--json'], { root })
+  const { exit, err, json } = await palimpsest(
+    ['import', ...files.map((file) => (file.startsWith('--') ? file : samplePath(file))), '--json'],
+    { root },
+  )
   expect([exit, err]).toEqual([0, ''])
   return (json as { sessions: ImportEntry[] }).sessions
 }
@@ -55,3 +63,40 @@ describe('real sessions of Claude Code', () => {
     expect(attachment?.lines?.[0]).toBe(2)
   })
 })
+
+const others = (['codex', 'pi', 'deepseek-harness'] as const).flatMap(samplesOf)
+
+describe.skipIf(others.length === 0)('real sessions of other agents', () => {
+  it.each(others)('are imported, and pass verify with exit code 0: %s', async (name) => {
+    const root = scratch()
+    const [session, ...more] = await imported(root, name, '--normalised')
+    expect(more).toEqual([])
+    const verified = await palimpsest(['verify', session?.id ?? '', '--json'], { root })
+    expect([verified.exit, verified.json]).toEqual([0, { ok: true, findings: [] }])
+    const [calls, answered] = otherFacts[name] ?? []
+    if (calls !== undefined) expect(session).toMatchObject({ calls, answered })
+  })
+
+  it('show what a compaction of pi shadowed, call by call', async () => {
+    const root = scratch()
+    const [session] = await imported(root, 'pi/pim-before-compaction.jsonl')
+    const { json } = await palimpsest(['surface', session?.id ?? '', '--json'], { root })
+    expect(json).toMatchObject({ replaceGeneration: 2 })
+    const log = await palimpsest(['export', session?.id ?? '', '--to', 'jsonl'], { root })
+    const replacements = log.out
+      .split('\n')
+      .flatMap((line) => (line.includes('"op":"replace"') ? [JSON.parse(line) as Replacement] : []))
+    expect(replacements).toHaveLength(2)
+    const shown = (await palimpsest(['show', session?.id ?? ''], { root })).out.split('\n')
+    for (const { sourceEventSeqs } of replacements) {
+      const [covered = -1] = sourceEventSeqs
+      const explained = await palimpsest(['explain', session?.id ?? '', String(covered), '--json'], { root })
+      expect(explained.json).toMatchObject({ onSurface: false })
+      expect(shown.some((line) => new RegExp(`^○ +${covered} .*\\[under`).test(line))).toBe(true)
+    }
+  })
+})
+
+interface Replacement {
+  readonly sourceEventSeqs: readonly number[]
+}

@@ -44,7 +44,7 @@ export function importCommand(cli: Cli): Command {
       'palimpsest import 29ccd257             # imports one of them',
       'palimpsest import --all',
       'palimpsest import ./session.jsonl --json',
-    'palimpsest import ./messages.json',
+      'palimpsest import ./messages.json',
     ],
   })
     .argument('[paths...]', 'session files, or begins of ids from the list')

@@ -34,7 +34,8 @@ function entryOf({ header, eventCount, byteLength, updatedAt, firstPrompt }: Ses
 }
 
 function render({ io, style }: Cli, stats: readonly SessionStat[]): string {
-  if (stats.length === 0) return 'No session yet. `palimpsest import` finds your own sessions of Claude Code, Codex and pi.\n'
+  if (stats.length === 0)
+    return 'No session yet. `palimpsest import` finds your own sessions of Claude Code, Codex and pi.\n'
   const rows = table(
     stats,
     [

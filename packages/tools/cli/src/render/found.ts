@@ -21,7 +21,11 @@ export function foundJson(found: readonly ListedSession[], imported: ReadonlySet
 }
 
 /** The list for people, and how to go on. */
-export function renderFound({ io, style }: Cli, found: readonly ListedSession[], imported: ReadonlySet<string>): string {
+export function renderFound(
+  { io, style }: Cli,
+  found: readonly ListedSession[],
+  imported: ReadonlySet<string>,
+): string {
   const rows = table(
     found,
     [
