@@ -29,11 +29,17 @@ export interface PiFile {
   readonly warnings: readonly ImportWarning[]
 }
 
-const entryTypes: ReadonlySet<string> = new Set(
-  (
-    'message custom_message branch_summary compaction model_change thinking_level_change ' + 'custom label session_info'
-  ).split(' '),
-)
+const entryTypes: ReadonlySet<string> = new Set([
+  'message',
+  'custom_message',
+  'branch_summary',
+  'compaction',
+  'model_change',
+  'thinking_level_change',
+  'custom',
+  'label',
+  'session_info',
+])
 
 interface Node extends PiEntry {
   /** Index among the JSON lines of the file, from 0. */
