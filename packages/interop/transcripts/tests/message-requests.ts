@@ -41,12 +41,10 @@ const chatText = fc.record({ type: fc.constant('text'), text: anyText })
 const chatContent = fc.oneof(anyText, some(chatText))
 const chatUserPart = fc.oneof(
   chatText,
-  fc
-    .tuple(imageType, anyBytes, maybe('detail', fc.constantFrom('low', 'auto')))
-    .map(([type, data, detail]) => ({
-      type: 'image_url',
-      image_url: { url: `data:${type};base64,${data}`, ...detail },
-    })),
+  fc.tuple(imageType, anyBytes, maybe('detail', fc.constantFrom('low', 'auto'))).map(([type, data, detail]) => ({
+    type: 'image_url',
+    image_url: { url: `data:${type};base64,${data}`, ...detail },
+  })),
   fc
     .tuple(anyUrl, maybe('detail', fc.constant('high')))
     .map(([url, detail]) => ({ type: 'image_url', image_url: { url, ...detail } })),
@@ -369,7 +367,7 @@ const modelStep = fc
     texts: some(modelText, 2),
     own: fc.array(
       fc.constantFrom<Loose>(
-        { type: 'tool-call', toolCallId: 'srv_1', toolName: 'web_search', input: {}, providerExecuted: true },
+        { type: 'tool-call', toolName: 'web_search', input: {}, providerExecuted: true },
         { type: 'custom', kind: 'anthropic.compaction' },
       ),
       { maxLength: 1 },
@@ -395,7 +393,8 @@ const modelStep = fc
       output: outputs[index],
     }))
     if (asText) return [{ role: 'assistant', content: texts[0]?.['text'], ...more }]
-    const said = { role: 'assistant', content: [...thoughts, ...texts, ...own, ...parts], ...more }
+    const ran = own.map((part) => (part['type'] === 'tool-call' ? { ...part, toolCallId: next('srv_') } : part))
+    const said = { role: 'assistant', content: [...thoughts, ...texts, ...ran, ...parts], ...more }
     // Results of one batch may come in one message or in several.
     const given = shuffled(results, order).map((result) => ({ role: 'tool', content: [result] }))
     return [said, ...given]

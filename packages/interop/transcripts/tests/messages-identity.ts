@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Session } from '@palimpsest/session'
-import type { Message } from '@palimpsest/session'
+import type { ContentBlock, Message } from '@palimpsest/session'
 import {
   intactThrough,
   toAnthropic,
@@ -9,18 +9,21 @@ import {
   toModelMessages,
   toOpenAiChat,
   toOpenAiResponses,
+  toUiMessages,
   validateAnthropic,
   validateDeepSeek,
   validateModelMessages,
   validateOpenAiChat,
   validateOpenAiResponses,
+  validateUiMessages,
 } from '@palimpsest/provider-messages'
-import { importMessageArray, importVocabulary } from '../src/index.ts'
+import { detectMessages, importMessageArray, importVocabulary } from '../src/index.ts'
 import type { MessageShape } from '../src/index.ts'
 import { seed } from './fuzz.ts'
 import { expectSoundSessions } from './import-laws.ts'
 import { chatRequests, claudeRequests, deepSeekRequests, modelLists, responsesRequests } from './message-requests.ts'
 import { MemorySink } from './support.ts'
+import { uiLists } from './ui-lists.ts'
 
 type Loose = Record<string, unknown>
 
@@ -58,6 +61,47 @@ const contents = (list: readonly Message[]): unknown[] => list.map(({ role, cont
 const oneText = (content: unknown): unknown => {
   const [first, ...rest] = Array.isArray(content) ? (content as Loose[]) : []
   return first?.['type'] === 'text' && rest.length === 0 ? first['text'] : content
+}
+
+/**
+ * What every shape has a place for: blocks without what only one shape knows of them, arguments as values, the texts of an
+ * error as one, answers in the order of their calls.
+ */
+function plain(list: readonly Message[]): unknown[] {
+  return inCallOrder(list).flatMap(({ role, content }) => {
+    const blocks = content.flatMap(plainBlock)
+    return blocks.length === 0 ? [] : [{ role, blocks }]
+  })
+}
+
+function inCallOrder(list: readonly Message[]): Message[] {
+  const places = new Map<string, number>()
+  const placeOf = ([first]: readonly ContentBlock[]): number =>
+    first?.type === 'tool-result' ? (places.get(first.toolCallId) ?? 0) : 0
+  // Ids are unique here, and so is the place of each call among all.
+  for (const block of list.flatMap(({ content }) => content)) {
+    if (block.type === 'tool-call') places.set(block.id, places.size)
+  }
+  const found: Message[] = []
+  let batch: Message[] = []
+  for (const message of list) {
+    if (message.content[0]?.type === 'tool-result') {
+      batch.push(message)
+      continue
+    }
+    found.push(...batch.sort((a, b) => placeOf(a.content) - placeOf(b.content)), message)
+    batch = []
+  }
+  return [...found, ...batch.sort((a, b) => placeOf(a.content) - placeOf(b.content))]
+}
+
+function plainBlock(block: ContentBlock): object[] {
+  const { wire: _, ...rest } = block as ContentBlock & { readonly wire?: unknown }
+  if (rest.type === 'text' && rest.text === '') return []
+  if (rest.type === 'tool-call') return [{ ...rest, arguments: JSON.parse(rest.arguments) as unknown }]
+  if (rest.type !== 'tool-result') return [rest]
+  const texts = rest.content.flatMap((inner) => (inner.type === 'text' ? [inner.text] : []))
+  return [{ ...rest, content: rest.isError === true ? [texts.join('\n\n')] : rest.content.flatMap(plainBlock) }]
 }
 
 const chatNormal = ({ content, ...message }: Loose): Loose => ({ ...message, content: oneText(content) ?? null })
@@ -300,6 +344,35 @@ export function describeIdentity(numRuns: number): void {
           expect(model(once)).toEqual(modelNormal(messages))
           const again = await read(model(once), 'model-messages', provider)
           expect(contents(again.list)).toEqual(contents(once.list))
+        }),
+        { numRuns, seed },
+      )
+    })
+  })
+
+  describe('messages for a page', () => {
+    it(`come back as they were, seed ${seed}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(uiLists, async (messages) => {
+          expect(validateUiMessages(messages, { profile })).toEqual([])
+          const { list, image } = await read(messages, 'ui-messages')
+          expect(toUiMessages(list, { image }).messages).toEqual(messages)
+        }),
+        { numRuns, seed },
+      )
+    })
+
+    it(`show what was read in another shape, and give the same list again, seed ${seed}`, async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(chatRequests, claudeRequests), async (request) => {
+          const once = await read(
+            request,
+            'system' in request ? 'anthropic' : (detectMessages(request) ?? 'openai-chat'),
+          )
+          const { messages } = toUiMessages(once.list, { image: once.image })
+          expect(validateUiMessages(messages, { profile })).toEqual([])
+          const again = await read(JSON.parse(JSON.stringify(messages)), 'ui-messages')
+          expect(plain(again.list)).toEqual(plain(once.list))
         }),
         { numRuns, seed },
       )

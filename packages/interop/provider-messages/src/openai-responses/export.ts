@@ -70,14 +70,18 @@ export function toOpenAiResponses(
     callIds: new CallIds(64),
     toolNames,
     images,
-    kept: { shape: 'openai-responses', ofMessages: ['role', 'type'], ofParts: ['detail', 'phase'] },
+    kept: { shape: 'openai-responses', ofMessages: ['role'], ofParts: ['detail', 'phase'] },
     takesImages: (isError) => !isError,
     keepsReasoning: (message, index) => index < through && items.take(message),
   })
   images.refuseOverBudget()
+  const customCalls = new Set(turns.flatMap(customCallIds))
   const role = headKept?.['role'] === 'developer' ? 'developer' : 'system'
   const system: ResponsesItem = { type: 'message', role, content: head.map(inputText) }
-  const input = [...(head.length > 0 ? [system] : []), ...onlyOnce(turns.flatMap((turn) => wireItems(turn, reasoner)))]
+  const input = [
+    ...(head.length > 0 ? [system] : []),
+    ...onlyOnce(turns.flatMap((turn) => wireItems(turn, reasoner, customCalls))),
+  ]
   refuseOverBytes(input, limits.bytes, 'input')
   const isReasoning = options.model !== undefined && isReasoningModel(options.model)
   return {
@@ -88,12 +92,17 @@ export function toOpenAiResponses(
   }
 }
 
-function wireItems(turn: Turn, reasoner: Reasoner): ResponsesItem[] {
+function wireItems(turn: Turn, reasoner: Reasoner, customCalls: ReadonlySet<string>): ResponsesItem[] {
   if (turn.role === 'assistant') return assistantItems(turn.parts, isOwn(turn.message, reasoner))
   if (turn.role === 'user') return userItems(turn.parts)
-  const isCustom = turn.kept?.['type'] === 'custom_tool_call_output'
-  const type = isCustom ? 'custom_tool_call_output' : 'function_call_output'
+  const type = customCalls.has(turn.callId) ? 'custom_tool_call_output' : 'function_call_output'
   return [{ type, call_id: turn.callId, output: output(turn.parts) }]
+}
+
+/** Calls that want an output of their own type. */
+function customCallIds(turn: Turn): string[] {
+  if (turn.role !== 'assistant') return []
+  return turn.parts.flatMap((part) => (part.type === 'call' && part.own !== undefined ? [part.id] : []))
 }
 
 /** A message, but for items that no message holds: what answers something that the provider ran. */

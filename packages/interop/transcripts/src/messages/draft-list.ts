@@ -24,11 +24,19 @@ export type ShapeReader = (elements: readonly MessageElement[], context: ReaderC
 /** The drafts of an array while it is read, and what no draft has a place for. */
 export class DraftList {
   readonly drafts: Draft[] = []
-  readonly leftOut = new Map<number, readonly string[]>()
+  readonly #leftOut = new Map<number, Set<string>>()
+  /** Drafts at the front of the list that nobody said. */
+  #unsaid = 0
 
   /** Whether a system message that comes now is the prompt of the conversation. */
   get isEmpty(): boolean {
-    return this.drafts.every(({ kind }) => kind === 'raw' || kind === 'setting')
+    while (this.drafts[this.#unsaid]?.kind === 'raw') this.#unsaid += 1
+    return this.#unsaid === this.drafts.length
+  }
+
+  /** By element, the names of members that nothing holds. */
+  get leftOut(): ReadonlyMap<number, readonly string[]> {
+    return new Map([...this.#leftOut].map(([line, names]) => [line, [...names]]))
   }
 
   raw(line: number, reason: string, type?: string): void {
@@ -37,7 +45,10 @@ export class DraftList {
 
   /** Members of an element that nothing holds. */
   leave(line: number, names: readonly string[]): void {
-    if (names.length > 0) this.leftOut.set(line, [...(this.leftOut.get(line) ?? []), ...names])
+    if (names.length === 0) return
+    const known = this.#leftOut.get(line) ?? new Set()
+    this.#leftOut.set(line, known)
+    for (const name of names) known.add(name)
   }
 
   user(origin: DraftOrigin, content: readonly UserBlock[], opensTurn = true): void {

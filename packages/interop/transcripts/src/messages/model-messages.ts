@@ -25,7 +25,10 @@ async function readMessage(element: MessageElement, context: ReaderContext, list
     return list.raw(line, 'message/malformed', role)
   }
   list.leave(line, namesBeyond(value, ['role', 'content', 'id', 'providerOptions', 'createdAt']))
-  const { members } = membersOf(value, ['providerOptions'])
+  // Results of a batch are one message when they go back, whose own options could be anybody's.
+  const isTool = role === 'tool'
+  if (isTool) list.leave(line, namesBeyond(value, ['role', 'content', 'id', 'createdAt']))
+  const { members } = membersOf(value, isTool ? [] : ['providerOptions'])
   const kept = members === undefined ? {} : withForm({}, shape, { members })
   const origin = { ...originOf(line, kept, stringMember(value, 'id')), ...timeOf(value) }
   if (role === 'system') {

@@ -40,7 +40,7 @@ class ItemReader {
     if (type === 'message' && role === 'assistant') return this.#assistant(element)
     if (type === 'message') return this.#message(element, role)
     if (type === 'function_call' || type === 'custom_tool_call') return this.#call(element, type)
-    if (type === 'function_call_output' || type === 'custom_tool_call_output') return this.#output(element, type)
+    if (type === 'function_call_output' || type === 'custom_tool_call_output') return this.#output(element)
     if (type === 'reasoning') return this.#reasoning(element)
     return this.#other(element, type)
   }
@@ -109,7 +109,7 @@ class ItemReader {
     this.#list.leave(line, namesBeyond(value, ['type', 'call_id', 'name', isCustom ? 'input' : 'arguments']))
   }
 
-  async #output({ line, value }: MessageElement, type: string): Promise<void> {
+  async #output({ line, value }: MessageElement): Promise<void> {
     this.#flush()
     const content: ResultContentBlock[] = []
     const asText: string[] = []
@@ -127,9 +127,8 @@ class ItemReader {
         asText.push(typeOf(part))
       }
     }
-    const kept = type === 'function_call_output' ? {} : withForm({}, shape, { members: { type } })
     const callId = stringMember(value, 'call_id') ?? ''
-    this.#list.drafts.push({ kind: 'result', origin: originOf(line, kept), callId, content, isError: false, asText })
+    this.#list.drafts.push({ kind: 'result', origin: originOf(line), callId, content, isError: false, asText })
     this.#list.leave(line, namesBeyond(value, ['type', 'call_id', 'output']))
   }
 

@@ -5,7 +5,8 @@ import type { LooseObject } from '../json.ts'
 import { documentBlock, DraftList, originOf, textOfValue } from './draft-list.ts'
 import type { MessageElement, ReaderContext, ShapeReader } from './draft-list.ts'
 import { jsonCopy, membersOf, namesBeyond, withForm } from './kept.ts'
-import { fileOf, plainOutput } from './tool-output.ts'
+import { fileOf, plainOutput, taggedOutput } from './tool-output.ts'
+import type { ToolOutput } from './tool-output.ts'
 import { olderParts } from './ui-messages-v4.ts'
 
 const shape = 'ui-messages'
@@ -155,10 +156,15 @@ async function assistantPart(
   }
   const isTool = type === 'dynamic-tool' || type.startsWith('tool-')
   if (!isTool || part['providerExecuted'] === true) return { block: { block: ownPart(part), replay: null } }
-  return toolPart(part, type, origin)
+  return toolPart(part, type, origin, keep)
 }
 
-function toolPart(part: LooseObject, type: string, origin: DraftOrigin): FoundPart | undefined {
+async function toolPart(
+  part: LooseObject,
+  type: string,
+  origin: DraftOrigin,
+  keep: ReaderContext['keep'],
+): Promise<FoundPart | undefined> {
   const name = type === 'dynamic-tool' ? stringMember(part, 'toolName') : type.slice('tool-'.length)
   if (name === undefined || name === '') return undefined
   const id = stringMember(part, 'toolCallId') ?? ''
@@ -173,7 +179,7 @@ function toolPart(part: LooseObject, type: string, origin: DraftOrigin): FoundPa
     block: Object.keys(members).length === 0 ? call : withForm(call, shape, { members }),
     replay: called === undefined ? null : { providerMetadata: jsonCopy(called) },
   }
-  const answer = answerOf(part)
+  const answer = await answerOf(part, keep)
   if (answer === undefined) return { block }
   if (part['preliminary'] === true) return { block, reason: 'result/preliminary' }
   const { content, isError, form } = answer
@@ -192,11 +198,25 @@ function toolPart(part: LooseObject, type: string, origin: DraftOrigin): FoundPa
   return { block, result }
 }
 
+interface Answer {
+  readonly content: readonly ResultContentBlock[]
+  readonly isError: boolean
+  readonly form?: string
+}
+
+/** The output of a tool; a list of texts and pictures where it is written as one for models. */
+async function outputOf(output: unknown, keep: ReaderContext['keep']): Promise<ToolOutput> {
+  const isTagged = isObject(output) && output['type'] === 'content' && Object.keys(output).length === 2
+  const given = isTagged ? await taggedOutput(output, keep) : undefined
+  const isOneText = given?.content.length === 1 && given.content[0]?.type === 'text'
+  return given === undefined || given.asText.length > 0 || isOneText ? plainOutput(output) : given
+}
+
 /** What a tool part says of its outcome; nothing while the tool runs or waits for approval. */
-function answerOf(part: LooseObject): { content: ResultContentBlock[]; isError: boolean; form?: string } | undefined {
+async function answerOf(part: LooseObject, keep: ReaderContext['keep']): Promise<Answer | undefined> {
   switch (part['state']) {
     case 'output-available': {
-      const { content, form } = plainOutput(part['output'])
+      const { content, form } = await outputOf(part['output'], keep)
       return { content, isError: false, ...(form === undefined ? {} : { form }) }
     }
     case 'output-error':
