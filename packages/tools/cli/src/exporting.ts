@@ -12,16 +12,22 @@ import {
   toDeepSeek,
   toOpenAiChat,
   toOpenAiResponses,
+  toUiMessages,
 } from '@palimpsest/provider-messages'
-import { type TranscriptExport, type TranscriptExportOptions, exportClaudeCode } from '@palimpsest/transcripts'
+import {
+  type TranscriptExport,
+  type TranscriptExportOptions,
+  exportClaudeCode,
+  exportPi,
+} from '@palimpsest/transcripts'
 
-export const providerFormats = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek'] as const
+export const providerFormats = ['anthropic', 'openai-chat', 'openai-responses', 'deepseek', 'ui-messages'] as const
 export type ProviderFormat = (typeof providerFormats)[number]
 
 export interface ProviderExport {
   /** Members of a request body. */
   readonly body: object
-  readonly report: ExportReport
+  readonly report: Pick<ExportReport, 'notes'>
 }
 
 export interface ProviderExportOptions {
@@ -59,9 +65,10 @@ const writers = {
     return toOpenAiResponses(messages, { ...options, provider: responsesProvider(messages) })
   },
   deepseek: (messages, { image }) => toDeepSeek(messages, { image }),
+  'ui-messages': (messages, { image }) => toUiMessages(messages, { image }),
 } satisfies Record<
   ProviderFormat,
-  (messages: readonly Message[], options: WriterOptions) => { readonly report: ExportReport }
+  (messages: readonly Message[], options: WriterOptions) => { readonly report: Pick<ExportReport, 'notes'> }
 >
 
 /** The provider of Responses that spoke last: its reasoning goes back to it alone. */
@@ -71,10 +78,10 @@ export function responsesProvider(messages: readonly Message[]): string {
 }
 
 /** Agents whose session files can be written. */
-export const agentFormats = ['claude-code'] as const
+export const agentFormats = ['claude-code', 'pi'] as const
 export type AgentFormat = (typeof agentFormats)[number]
 
-const files = { 'claude-code': exportClaudeCode } satisfies Record<
+const files = { 'claude-code': exportClaudeCode, pi: exportPi } satisfies Record<
   AgentFormat,
   (session: StoredSession, options: TranscriptExportOptions) => TranscriptExport
 >

@@ -31,7 +31,7 @@ export function exportCommand(cli: Cli): Command {
     name: 'export',
     summary: 'write a session to stdout in the form of a provider, of another agent, or to read',
     description:
-      'Writes the messages of a session as a request body for Anthropic Messages, OpenAI Chat Completions, OpenAI Responses or DeepSeek, as a session file of another agent, as Markdown to read, or its whole log as JSON lines. What was changed or lost on the way is counted on stderr; --json prints all of it.',
+      'Writes the messages of a session as a request body for Anthropic Messages, OpenAI Chat Completions, OpenAI Responses or DeepSeek, as UI messages of the AI SDK, as a session file of another agent, as Markdown to read, or its whole log as JSON lines. What was changed or lost on the way is counted on stderr; --json prints all of it.',
     examples: [
       'palimpsest export last --to anthropic --model claude-sonnet-4-5 > request.json',
       'palimpsest export last --to openai-responses --model gpt-5',
