@@ -23,8 +23,8 @@ for (const name of samplesOf('codex')) {
     })
     const compactions = new Set(
       events.flatMap((event) => {
-        const compaction = event.type === 'user/message' ? Reflect.get(event.data.source, 'compaction') : undefined
-        return compaction === undefined ? [] : [JSON.stringify(Reflect.get(event.data.source, 'lines'))]
+        const source = event.type === 'user/message' ? event.data.source : {}
+        return Object.hasOwn(source, 'compaction') ? [JSON.stringify(Reflect.get(source, 'lines'))] : []
       }),
     )
     expect({ calls, answered, users: users.length, compactions: compactions.size }).toEqual(counted)

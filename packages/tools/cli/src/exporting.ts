@@ -78,10 +78,10 @@ export function responsesProvider(messages: readonly Message[]): string {
 }
 
 /** Agents whose session files can be written. */
-export const agentFormats = ['claude-code', 'pi'] as const
+export const agentFormats = ['claude-code', 'codex', 'pi'] as const
 export type AgentFormat = (typeof agentFormats)[number]
 
-const files = { 'claude-code': exportClaudeCode, pi: exportPi } satisfies Record<
+const files = { 'claude-code': exportClaudeCode, codex: exportCodex, pi: exportPi } satisfies Record<
   AgentFormat,
   (session: StoredSession, options: TranscriptExportOptions) => TranscriptExport
 >

@@ -149,7 +149,7 @@ describe('reading a session', () => {
   })
 
   it('export writes session files of other agents, and counts on stderr what they cannot hold', async () => {
-    for (const format of ['claude-code', 'pi']) {
+    for (const format of ['claude-code', 'codex', 'pi']) {
       const { out, err } = await palimpsest(['export', 's', '--to', format], { root })
       const { text, report } = (await json('export', 's', '--to', format)) as {
         text: string

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs'
-import type { Dirent } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FindOptions, FoundSession } from '../claude-code/find.ts'
 import { readJsonLines } from '../conversation/source-lines.ts'
+import { directoryEntries, promptStart } from '../session-files.ts'
 import { idOfName } from './import.ts'
 import { readItem } from './item.ts'
 import { codexLine, codexMeta } from './line.ts'
@@ -46,9 +46,8 @@ export async function findCodexSessions({ home, env = {} }: FindOptions): Promis
 
 /** Rollout files of a folder and of the years, months and days in it. */
 async function rollouts(directory: string, depth: number): Promise<string[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch((): Dirent[] => [])
   const found: string[] = []
-  for (const entry of entries) {
+  for (const entry of await directoryEntries(directory)) {
     const path = join(directory, entry.name)
     if (entry.isDirectory() && depth > 0) found.push(...(await rollouts(path, depth - 1)))
     else if (entry.isFile() && /^rollout-.*\.jsonl$/.test(entry.name)) found.push(path)
@@ -84,7 +83,7 @@ async function readHead(path: string): Promise<{ meta?: CodexMeta; firstPrompt?:
       if (item?.kind !== 'user' || !item.isTurn || item.plugin !== undefined) continue
       const [text] = item.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
       if (text === undefined) continue
-      head.firstPrompt = Array.from(text.slice(0, 400)).slice(0, 200).join('')
+      head.firstPrompt = promptStart(text)
       break
     }
     return head

@@ -19,12 +19,17 @@ export function replacementItems(
   payload: LooseObject,
   known: ReadonlyMap<string, LooseObject>,
 ): ReplacementItems | undefined {
-  const whole = payload['replacement_history']
-  if (Array.isArray(whole))
-    return { items: whole.filter(isObject), missing: whole.length - whole.filter(isObject).length }
+  const whole: unknown = payload['replacement_history']
+  if (Array.isArray(whole)) {
+    const items = whole.flatMap((item: unknown) => (isObject(item) ? [item] : []))
+    return { items, missing: whole.length - items.length }
+  }
   const entries: unknown = payload['replacement_history_entries']
   if (!Array.isArray(entries)) return undefined
-  const items = entries.flatMap((entry: unknown) => (isObject(entry) ? (itemOf(entry, known) ?? []) : []))
+  const items = entries.flatMap((entry: unknown) => {
+    const item = isObject(entry) ? itemOf(entry, known) : undefined
+    return item === undefined ? [] : [item]
+  })
   return { items, missing: entries.length - items.length }
 }
 
