@@ -18,6 +18,7 @@ import {
   type TranscriptExport,
   type TranscriptExportOptions,
   exportClaudeCode,
+  exportCodex,
   exportPi,
 } from '@palimpsest/transcripts'
 
