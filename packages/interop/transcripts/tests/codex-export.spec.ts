@@ -52,7 +52,7 @@ function play(commands: readonly Command[]): StoredSession {
   for (const command of commands) {
     if (command.kind !== 'append') continue
     const { type, data, intent } = candidateFor(command.step, reference)
-    reference = reference.with(session.append(type as never, data as never, intent as never) as never)
+    reference = reference.with(session.append(type as never, data as never, intent as never))
   }
   const events = [...session.events, ...interruptedTurnClosers(session.events)]
   return { header: session.header, events, inheritedEventCount: 0 }

@@ -1,4 +1,4 @@
-import type { AssistantBlock, AssistantMessage, Json, ToolCallBlock } from '@palimpsest/session'
+import type { AssistantBlock, AssistantMessage, ToolCallBlock } from '@palimpsest/session'
 import { isObject, objectMember, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
 import { parseLine } from '../lines.ts'
@@ -119,7 +119,7 @@ function callItem({ id, name, arguments: text }: ToolCallBlock, placed: Placed):
     type === 'local_shell_call' ? name === 'local_shell' : type === 'tool_search_call' && name === 'tool_search'
   if (isBuiltIn && isObject(given) && JSON.stringify(given) === text) {
     const member = type === 'local_shell_call' ? 'action' : 'arguments'
-    return { type, ...idOf(placed), ...own, call_id: id, [member]: given as Json }
+    return { type, ...idOf(placed), ...own, call_id: id, [member]: given }
   }
   const { namespace } = own
   return {

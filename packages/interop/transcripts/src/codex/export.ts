@@ -126,6 +126,7 @@ class RolloutWriter {
         }
         return this.#item(event.time, exportResult(event.data.message, custom, place))
       }
+      default:
     }
   }
 

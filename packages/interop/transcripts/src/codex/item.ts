@@ -48,7 +48,7 @@ export interface ReadItem {
 }
 
 /** What stands for a summary that only its provider can read. */
-export const encryptedSummary = '[The conversation up to here was compacted. Only its provider can read the summary.]'
+const encryptedSummary = '[The conversation up to here was compacted. Only its provider can read the summary.]'
 
 /** Reads an item of the Responses API as a rollout holds it. Never throws. FORMATS 2. */
 export function readItem(payload: LooseObject, images: Images): ReadItem {

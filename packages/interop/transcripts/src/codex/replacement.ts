@@ -21,12 +21,12 @@ export function replacementItems(
 ): ReplacementItems | undefined {
   const whole: unknown = payload['replacement_history']
   if (Array.isArray(whole)) {
-    const items = whole.flatMap((item: unknown) => (isObject(item) ? [item] : []))
+    const items = whole.flatMap((item: unknown): LooseObject[] => (isObject(item) ? [item] : []))
     return { items, missing: whole.length - items.length }
   }
   const entries: unknown = payload['replacement_history_entries']
   if (!Array.isArray(entries)) return undefined
-  const items = entries.flatMap((entry: unknown) => {
+  const items = entries.flatMap((entry: unknown): LooseObject[] => {
     const item = isObject(entry) ? itemOf(entry, known) : undefined
     return item === undefined ? [] : [item]
   })
