@@ -8,7 +8,8 @@ export const seed: number = Number(process.env['PALIMPSEST_SEED'] ?? Date.now() 
 /** Milliseconds of processor time that one input may take. */
 const hangs = 1_000
 
-type Edit = (lines: string[]) => void
+/** A change to the lines of a file, in place. */
+export type Edit = (lines: string[]) => void
 
 const anyPlace = fc.nat(10_000)
 const place = (lines: readonly string[], at: number): number => (lines.length === 0 ? 0 : at % lines.length)
@@ -99,6 +100,8 @@ export interface FuzzOptions<Result> {
   /** What must hold of each input and what became of it. */
   readonly check: (result: Result, bytes: Uint8Array) => void
   readonly numRuns: number
+  /** More changes than those that every format gets. */
+  readonly edits?: fc.Arbitrary<Edit>
   readonly maxLines?: number
 }
 
@@ -114,6 +117,7 @@ export async function fuzz<Result = readonly ImportedSession[]>({
   run,
   check,
   numRuns,
+  edits,
   maxLines = 60,
 }: FuzzOptions<Result>): Promise<FuzzReport> {
   let inputs = 0
@@ -121,7 +125,7 @@ export async function fuzz<Result = readonly ImportedSession[]>({
   const input = fc.record({
     file: fc.nat(10_000),
     from: fc.nat(10_000),
-    edits: fc.array(lineEdit, { minLength: 1, maxLength: 8 }),
+    edits: fc.array(edits === undefined ? lineEdit : fc.oneof(lineEdit, edits), { minLength: 1, maxLength: 8 }),
     byteEdits: fc.array(byteEdit, { maxLength: 2 }),
   })
   await fc.assert(

@@ -1,24 +1,20 @@
 import { SessionFormatError } from '@palimpsest/session-format'
 import { TranscriptError } from '../src/index.ts'
 import type { ImportedSession } from '../src/index.ts'
+import { formats, sampleFiles } from './formats.ts'
+import type { FormatName, TangledFormat } from './formats.ts'
 import { fuzz } from './fuzz.ts'
 import type { FuzzReport } from './fuzz.ts'
-import { expectSound, expectSoundSessions } from './import-laws.ts'
 import { importBytes } from './support.ts'
-import type { TangledFormat } from './tangled-files.ts'
 
 /** Imports mutations of files of one format: each is sound and loses no line, or is refused as a whole with a code. */
-export function fuzzImporter(
-  { importer, files, isByLine }: TangledFormat,
-  numRuns: number,
-  more: readonly (readonly string[])[] = [],
-): Promise<FuzzReport> {
+export function fuzzImporter(name: FormatName, numRuns: number, withSamples = false): Promise<FuzzReport> {
+  const { importer, files, check, edits }: TangledFormat = formats[name]
+  const samples = withSamples ? sampleFiles(name) : []
   return fuzz<ImportedSession[] | 'refused'>({
     // What was written by us is small and holds every kind of line: half of the inputs are of it.
-    files: [
-      ...files,
-      ...more.flatMap((file, at) => [file, ...files.slice(at % files.length, (at % files.length) + 1)]),
-    ],
+    files: [...files, ...samples.flatMap((file, at) => [file, files[at % files.length] ?? []])],
+    ...(edits === undefined ? {} : { edits }),
     numRuns,
     run: async (bytes) => {
       try {
@@ -29,9 +25,7 @@ export function fuzzImporter(
       }
     },
     check: (imported, bytes) => {
-      if (imported === 'refused') return
-      if (isByLine(imported)) expectSound(imported, bytes)
-      else expectSoundSessions(imported)
+      if (imported !== 'refused') check(imported, bytes)
     },
   })
 }

@@ -6,15 +6,16 @@ import { Fixture } from './fixture.ts'
 import { growThrough } from './growing.ts'
 import type { GrowthCount } from './growing.ts'
 import { importBytes } from './support.ts'
-import { tangledFormats } from './tangled-files.ts'
+import { formats } from './formats.ts'
+import type { TangledFormat } from './formats.ts'
 
-const formats = tangledFormats.map(({ name, importer, files }) => ({
+const growing = Object.entries<TangledFormat>(formats).map(([name, { importer, files }]) => ({
   name,
   importer,
   bytes: new TextEncoder().encode((files[0] ?? []).map((line) => `${line}\n`).join('')),
 }))
 
-for (const { name, importer, bytes } of formats) {
+for (const { name, importer, bytes } of growing) {
   test(`${name}: a file that grew by lines derives what a fresh import derives, and importing again adds nothing`, async () => {
     const count: GrowthCount = { extended: 0, regrown: 0, diverged: 0 }
     const ends = [...bytes.entries()].flatMap(([at, byte]) => (byte === 10 ? [at + 1] : []))

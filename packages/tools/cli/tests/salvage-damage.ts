@@ -26,7 +26,7 @@ function splice(bytes: Buffer, at: number, length: number, middle: Buffer): Buff
 }
 
 /** Any damage of the kinds that files really suffer. */
-export const anyDamage: fc.Arbitrary<Damage> = fc
+const anyDamage: fc.Arbitrary<Damage> = fc
   .record({ from: part, to: part, length: fc.integer({ min: 1, max: 2000 }), bit: fc.nat(7) })
   .chain(({ from, to, length, bit }) => {
     const at = (size: number, where = from): number => Math.floor(where * size)

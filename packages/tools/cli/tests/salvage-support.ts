@@ -46,7 +46,7 @@ export async function salvageBytes(bytes: Buffer, name = 's.jsonl'): Promise<Sal
   return { root, salvage, milliseconds }
 }
 
-export function expectAccounted(bytes: Buffer, { source, bytes: sums, parts }: Salvage): void {
+function expectAccounted(bytes: Buffer, { source, bytes: sums, parts }: Salvage): void {
   expect(source.bytes).toBe(bytes.length)
   expect(Object.values(sums).reduce((sum, each) => sum + each, 0)).toBe(bytes.length)
   let at = 0
@@ -65,7 +65,7 @@ interface ShownEvent {
 }
 
 /** The events of one session of the store. */
-export async function eventsOf(root: string, id: string): Promise<readonly ShownEvent[]> {
+async function eventsOf(root: string, id: string): Promise<readonly ShownEvent[]> {
   const { json, err } = await palimpsest(['show', id, '--json'], { root })
   expect(err).toBe('')
   return (json as { events: readonly ShownEvent[] }).events

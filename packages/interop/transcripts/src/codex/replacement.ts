@@ -26,7 +26,7 @@ export function replacementItems(
   }
   const entries: unknown = payload['replacement_history_entries']
   if (!Array.isArray(entries)) return undefined
-  const items = entries.flatMap((entry: unknown): LooseObject[] => {
+  const items = (entries as readonly unknown[]).flatMap((entry): LooseObject[] => {
     const item = isObject(entry) ? itemOf(entry, known) : undefined
     return item === undefined ? [] : [item]
   })

@@ -31,7 +31,7 @@ type OpenModel = DraftModel & { readonly origin: { readonly lines: number[] } }
 class Reader {
   readonly drafts: Draft[] = []
   /** Seqs on the surface, in surface order. */
-  #surface: number[] = []
+  readonly #surface: number[] = []
   readonly #calls = new Map<string, OpenModel>()
   #seq = 0
   #hasHead = false

@@ -55,7 +55,7 @@ function textOutput(value: unknown): ToolOutput {
 }
 
 /** The image of a part in any of the forms that the versions of the SDK gave it. */
-export function imageOf(part: unknown): InlineData | undefined {
+function imageOf(part: unknown): InlineData | undefined {
   const inline = isObject(part) ? fileOf(part) : undefined
   return inline?.mediaType.startsWith('image/') === true ? inline : undefined
 }

@@ -1,0 +1,3 @@
+import { fuzzMany } from './many.ts'
+
+fuzzMany('deepseek-harness')
