@@ -87,7 +87,7 @@ test('a file with everything in it comes back with its seals, commands and image
   const second = await imported(bytesOf(text))
   expect(essence(listOf(second))).toEqual(essence(listOf(first)))
   expect(replayOf(listOf(second))).toEqual(replayOf(listOf(first)))
-  expect(report.losses.map(({ code }) => code)).toEqual(['result/error', 'history/raw', 'history/covered'])
+  expect(report.losses.map(({ code }) => code)).toEqual(['result/error', 'history/raw', 'history/replaced'])
   expect(text).toContain('"role":"bashExecution"')
 })
 

@@ -22,7 +22,7 @@ export function exportCodex(session: StoredSession, options: TranscriptExportOpt
   const visible = new Set<number>(nodes)
   for (const { seq, surfaceOp } of session.events) {
     if (surfaceOp === undefined || visible.has(seq)) continue
-    losses.add('history/covered', 'messages that a compaction or a rollback covers stay behind', seq)
+    losses.add('history/replaced', 'messages that a compaction or a rollback covers stay behind', seq)
   }
   return { text: writer.text, report: { losses: losses.list() } }
 }
@@ -141,7 +141,7 @@ class RolloutWriter {
       return this.#item(time, { type: 'compaction', encrypted_content: compaction['encrypted_content'] })
     }
     if (source.kind !== 'user' && role === 'user') {
-      this.#losses.add('message/source', 'what a program said stands as if the user had said it', place.seq)
+      this.#losses.add('message/plugin', 'what a program said stands as if the user had said it', place.seq)
     }
     const parts = exportParts(content, place)
     this.#item(time, { type: 'message', role, content: parts })
@@ -165,7 +165,7 @@ class RolloutWriter {
     if (written !== this.#context) this.#line(time, 'turn_context', context)
     this.#context = written
     if (provider !== this.#provider) {
-      this.#losses.add('message/provider', `a rollout names one provider: ${this.#provider} stands for it`, place.seq)
+      this.#losses.add('model/provider', `a rollout names one provider: ${this.#provider} stands for it`, place.seq)
     }
     for (const item of exportOutputItems(message, provider === this.#provider, place)) {
       if (item['type'] === 'custom_tool_call') this.#custom.add(String(item['call_id']))

@@ -28,11 +28,11 @@ export class ContentWriter {
     const bytes = this.#options.attachment?.(ref)
     // No bytes at all are no image to a reader either.
     if (bytes === undefined || bytes.length === 0 || ref.mediaType === '') {
-      this.#losses.add('image/absent', 'the bytes of an image are not there: a placeholder stands for it', seq)
+      this.#losses.add('attachment/missing', 'the bytes of an image are not there: a placeholder stands for it', seq)
       return { type: 'text', text: `[${ref.mediaType}, ${ref.bytes} bytes, ${ref.attachmentId}]` }
     }
     if (ref.width !== undefined || ref.height !== undefined || ref.name !== undefined) {
-      this.#losses.add('image/facts', 'name and size of an image are not in the file', seq)
+      this.#losses.add('attachment/details', 'name and size of an image are not in the file', seq)
     }
     return { type: 'image', data: Buffer.from(bytes).toString('base64'), mimeType: ref.mediaType }
   }

@@ -21,7 +21,7 @@ export function exportPi(session: StoredSession, options: TranscriptExportOption
   const visible = new Set(nodes)
   for (const event of events) {
     if (event.surfaceOp !== undefined && !visible.has(event)) {
-      losses.add('history/covered', 'what something else stands for now is not in the file', event.seq)
+      losses.add('history/replaced', 'what something else stands for now is not in the file', event.seq)
     } else if (event.type === 'import/raw') {
       losses.add('history/raw', 'lines of an imported file that no model reads are not in the file', event.seq)
     }
