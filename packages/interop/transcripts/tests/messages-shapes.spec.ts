@@ -26,6 +26,17 @@ const call = (id: string, name = 'bash', args = '{"a":1}'): object => ({
   function: { name, arguments: args },
 })
 
+describe('items of Responses', () => {
+  it('are none where a part of a message stands by itself: it is kept raw', async () => {
+    const imported = await read([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+      { type: 'input_file', role: 'assistant', content: 'a' },
+    ])
+    expectSoundSessions([imported])
+    expect(imported.report.unmapped).toMatchObject([{ line: 2, reason: 'block/unsupported', type: 'input_file' }])
+  })
+})
+
 describe('messages of Chat Completions', () => {
   it('become prompts, responses and their answers', async () => {
     const imported = await read([

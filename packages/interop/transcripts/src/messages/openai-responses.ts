@@ -154,7 +154,7 @@ class ItemReader {
 
   /** What the provider ran itself, and what answers it. */
   #other({ line, value }: MessageElement, type: string): void {
-    if (type === '' || type === 'item_reference' || type === 'compaction') {
+    if (type === '' || type === 'item_reference' || type === 'compaction' || partTypes.test(type)) {
       return this.#list.raw(line, type === '' ? 'message/malformed' : 'block/unsupported', type)
     }
     const part = jsonCopy(value) as JsonObject
@@ -167,6 +167,9 @@ class ItemReader {
     this.#list.user(originOf(line), [withForm({ type: 'text', text: `[${type}]` }, shape, { part })], false)
   }
 }
+
+/** Parts of a message, which stand nowhere by themselves. */
+const partTypes = /^(?:input_|(?:output|summary|reasoning)_text$|refusal$)/
 
 function partsOf(content: unknown, type: string): readonly unknown[] | undefined {
   if (typeof content === 'string') return [{ type, text: content }]
