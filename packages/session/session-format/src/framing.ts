@@ -34,6 +34,9 @@ export async function* readRows(chunks: AsyncIterable<Uint8Array>, note: TakeNot
     }
     const text = textOf(line)
     const value = text === undefined ? undefined : parsed(text)
+    if (text?.includes('-0') === true && settleZeros(value)) {
+      note({ code: 'number/negative-zero', line: line.line, message: 'a -0, which no log can hold, was read as 0' })
+    }
     if (isObject(value)) {
       yield { line: line.line, value }
     } else if (!line.isTerminated) {
@@ -98,4 +101,21 @@ function parsed(text: string): Json | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Makes every `-0` below a value 0, in place; whether there was one. Iterative: hostile depth must not exhaust the stack. */
+function settleZeros(value: unknown): boolean {
+  let isSettled = false
+  const pending = [value]
+  for (let each = pending.pop(); each !== undefined; each = pending.pop()) {
+    if (typeof each !== 'object' || each === null) continue
+    const members = each as Record<string, unknown>
+    for (const [name, member] of Object.entries(members)) {
+      if (typeof member === 'object') pending.push(member)
+      if (!Object.is(member, -0)) continue
+      Object.defineProperty(members, name, { value: 0, writable: true, enumerable: true, configurable: true })
+      isSettled = true
+    }
+  }
+  return isSettled
 }

@@ -51,6 +51,15 @@ function foreign(version: 2 | 3): readonly object[] {
   return [header, ...rows.map((row, seq) => ({ ...row, seq, time: 100 + seq }))]
 }
 
+it('reads a -0 on disk as 0, and says so', async () => {
+  const text = linesOf(foreign(3))
+    .replace('"todos":[]', '"todos":[-0]')
+    .replace('"text":"Hello"', '"text":"Hello","at":-0.0')
+  const { events, notes } = await open(text)
+  expect(JSON.stringify(events)).toContain('"text":"Hello","at":0')
+  expect(notes).toContainEqual(expect.objectContaining({ code: 'number/negative-zero' }))
+})
+
 describe('openAnyVersion', () => {
   it('gives the same messages for one conversation in versions 2 and 3', async () => {
     const [two, three] = [await open(linesOf(foreign(2))), await open(linesOf(foreign(3)))]
