@@ -202,9 +202,7 @@ class Teller implements EndingListener {
     this.#say(
       `A new session in which it never happened, later turns and all: ${count(undone.messages, 'message')} in the place of ${messages}. The old one stays as it is.`,
     )
-    this.#say(
-      '\nNow your own files: palimpsest import finds your sessions of Claude Code, Codex and pi, and only reads them.',
-    )
+    this.#say('\nNow your own files: palimpsest import finds your agents’ sessions and only reads them.')
   }
 
   #chapter(title: string): void {
