@@ -1,13 +1,13 @@
-import { Session, interruptedTurnClosers } from '@palimpsest/session'
+import { Session } from '@palimpsest/session'
 import type { Message, StoredSession } from '@palimpsest/session'
-import { anyCommands, candidateFor, ReferenceSession, samplesOf } from '@palimpsest/testkit'
-import type { Command } from '@palimpsest/testkit'
+import { samplesOf } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { exportCodex } from '../src/codex/export.ts'
 import { importCodex } from '../src/codex/import.ts'
 import { importVocabulary } from '../src/index.ts'
 import { expectSound } from './import-laws.ts'
+import { anyPlayedSession } from './played-session.ts'
 import { importBytes, MemorySink, sampleBytes } from './support.ts'
 
 const seed = Number(process.env['PALIMPSEST_SEED'] ?? Date.now() % 1_000_000_000)
@@ -46,22 +46,9 @@ function plain(block: Message['content'][number]): unknown {
   return ['text', 'reasoning', 'tool-call'].includes(block.type) ? block : { type: 'text', text: JSON.stringify(block) }
 }
 
-function play(commands: readonly Command[]): StoredSession {
-  const session = Session.create({ now: () => 1_700_000_000_000, unknown: 'keep' } as never)
-  let reference = new ReferenceSession()
-  for (const command of commands) {
-    if (command.kind !== 'append') continue
-    const { type, data, intent } = candidateFor(command.step, reference)
-    reference = reference.with(session.append(type as never, data as never, intent as never))
-  }
-  const events = [...session.events, ...interruptedTurnClosers(session.events)]
-  return { header: session.header, events, inheritedEventCount: 0 }
-}
-
 test(`what a random session derives, an import of its export derives too (seed ${seed})`, async () => {
   await fc.assert(
-    fc.asyncProperty(anyCommands, async (commands) => {
-      const session = play(commands)
+    fc.asyncProperty(anyPlayedSession, async (session) => {
       const bytes = new TextEncoder().encode(exportCodex(session).text)
       const imported = await importBytes(bytes, { importer: importCodex })
       expectSound(imported, bytes)

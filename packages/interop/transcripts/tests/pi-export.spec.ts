@@ -1,7 +1,6 @@
-import { interruptedTurnClosers, Session } from '@palimpsest/session'
-import type { ContentBlock, Message, SessionEvent, StoredSession } from '@palimpsest/session'
-import { anyCommands, candidateFor, ReferenceSession, samplesOf } from '@palimpsest/testkit'
-import type { Command } from '@palimpsest/testkit'
+import { Session } from '@palimpsest/session'
+import type { ContentBlock, Message, StoredSession } from '@palimpsest/session'
+import { samplesOf } from '@palimpsest/testkit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { importVocabulary } from '../src/index.ts'
@@ -11,6 +10,7 @@ import { piProvider } from '../src/pi/providers.ts'
 import { seed } from './fuzz.ts'
 import { expectSound } from './import-laws.ts'
 import { PiFixture, tangledPi } from './pi-fixture.ts'
+import { anyPlayedSession } from './played-session.ts'
 import { importBytes, MemorySink, sampleBytes } from './support.ts'
 
 const attachments = new MemorySink()
@@ -120,23 +120,9 @@ test('a file is one chain of entries with ids of 8 hex digits, none twice', asyn
   }
 })
 
-/** A session that went through the valid steps of a sequence of commands, its calls closed. */
-function play(commands: readonly Command[]): StoredSession {
-  const session = Session.create({ now: () => 1_700_000_000_000 })
-  let reference = new ReferenceSession()
-  for (const command of commands) {
-    if (command.kind !== 'append') continue
-    const { type, data, intent } = candidateFor(command.step, reference)
-    reference = reference.with(session.append(type as never, data as never, intent as never) as SessionEvent)
-  }
-  const events = [...session.events, ...interruptedTurnClosers(session.events)]
-  return { header: session.header, events, inheritedEventCount: 0 }
-}
-
 test(`any session, exported and imported, derives the same list but for what the losses say, seed ${seed}`, async () => {
   await fc.assert(
-    fc.asyncProperty(anyCommands, async (commands) => {
-      const session = play(commands)
+    fc.asyncProperty(anyPlayedSession, async (session) => {
       const { text, report } = exportPi(session)
       const messages = Session.restore(session).deriveMessages()
       const again = listOf(await imported(bytesOf(text)))

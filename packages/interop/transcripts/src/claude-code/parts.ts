@@ -12,7 +12,7 @@ import type { Piece, UserPart as BlockPart } from './blocks.ts'
 import { keepInline } from '../attachments.ts'
 import type { DocumentBlock, InlineData } from '../attachments.ts'
 import type { AttachmentSink } from '../source.ts'
-import { countMember, objectMember, stringMember } from '../json.ts'
+import { countMember, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
 
 export interface UserPart {
@@ -103,7 +103,7 @@ const objectOf = (value: unknown): LooseObject => objectMember({ value }, 'value
  * and `-0`, which no log can hold, is 0.
  */
 function withoutBytes(value: Json, stored: ReadonlyMap<string, string>): Json {
-  if (stored.size === 0) return JSON.parse(JSON.stringify(value)) as Json
+  if (stored.size === 0) return plainJson(value)
   const named = (_: string, member: unknown): unknown =>
     typeof member === 'string' ? (stored.get(member) ?? member) : member
   return JSON.parse(JSON.stringify(value, named)) as Json

@@ -1,11 +1,12 @@
-import type { JsonObject, ResultContentBlock, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
+import type { JsonObject, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
 import type { DraftBlock } from '../conversation/draft.ts'
-import { isObject, objectMember, stringMember } from '../json.ts'
+import { isObject, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
-import { documentBlock, DraftList, originOf, textOfValue } from './draft-list.ts'
+import { documentBlock, DraftList, originOf, textOfValue, typeOf } from './draft-list.ts'
 import type { MessageElement, ReaderContext, ShapeReader } from './draft-list.ts'
 import { soundInline } from './inline.ts'
-import { jsonCopy, membersOf, withForm } from './kept.ts'
+import { membersOf, withForm } from './kept.ts'
+import { resultContent } from './result-content.ts'
 
 const shape = 'anthropic'
 
@@ -58,8 +59,6 @@ function partsOf(content: unknown): readonly unknown[] | undefined {
   return Array.isArray(content) ? content : undefined
 }
 
-const typeOf = (part: unknown): string => (isObject(part) ? (stringMember(part, 'type') ?? 'no type') : typeof part)
-
 function textBlock(part: unknown): TextBlock | undefined {
   const text = isObject(part) && part['type'] === 'text' ? stringMember(part, 'text') : undefined
   return text === undefined ? undefined : { type: 'text', text }
@@ -107,21 +106,10 @@ async function readResult(
   keep: ReaderContext['keep'],
   list: DraftList,
 ): Promise<void> {
-  const content: ResultContentBlock[] = []
-  const asText: string[] = []
-  for (const inner of partsOf(part['content'] ?? []) ?? [part['content']]) {
-    const block = isObject(inner) ? (textBlock(inner) ?? (await mediaBlock(inner, keep))) : undefined
-    if (block?.type === 'text' || block?.type === 'image') content.push(block)
-    else if (block?.type === 'document') {
-      const { attachmentId, mediaType, bytes } = block.attachment
-      const { type: _, attachment: __, ...kept } = block
-      content.push({ ...kept, type: 'text', text: `[${mediaType}, ${bytes} bytes, kept as ${attachmentId}]` })
-      asText.push('document')
-    } else {
-      content.push({ type: 'text', text: textOfValue(inner) })
-      asText.push(typeOf(inner))
-    }
-  }
+  const { content, asText } = await resultContent(
+    partsOf(part['content'] ?? []) ?? [part['content']],
+    async (inner) => textBlock(inner) ?? mediaBlock(inner, keep),
+  )
   const callId = stringMember(part, 'tool_use_id') ?? ''
   const isError = part['is_error'] === true
   list.drafts.push({ kind: 'result', origin: originOf(line), callId, content, isError, asText })
@@ -131,7 +119,7 @@ async function readResult(
 async function mediaBlock(part: LooseObject, keep: ReaderContext['keep']): Promise<UserBlock | undefined> {
   const type = stringMember(part, 'type')
   const { cache_control: _, ...own } = part
-  const form = { part: jsonCopy(own) as JsonObject }
+  const form = { part: plainJson(own) as JsonObject }
   if (type === 'search_result') {
     const [title, source] = [stringMember(part, 'title'), stringMember(part, 'source')]
     if (title === undefined || source === undefined || !Array.isArray(part['content'])) return undefined
@@ -151,7 +139,10 @@ async function mediaBlock(part: LooseObject, keep: ReaderContext['keep']): Promi
     if (type === 'image') return { type, attachment }
     const { data: __, ...rest } = source
     const bytes = { attachment, at: ['source', 'data'], as: 'base64' as const }
-    return withForm(documentBlock(attachment), shape, { part: jsonCopy({ ...own, source: rest }) as JsonObject, bytes })
+    return withForm(documentBlock(attachment), shape, {
+      part: plainJson({ ...own, source: rest }) as JsonObject,
+      bytes,
+    })
   }
   const place = stringMember(source, 'url') ?? stringMember(source, 'file_id')
   const text = source['type'] === 'text' ? stringMember(source, 'data') : place && `[${type} at ${place}]`
@@ -195,5 +186,5 @@ function draftBlock(part: LooseObject): DraftBlock | undefined {
   }
   if (!ownBlocks.test(type)) return undefined
   const { cache_control: _, ...own } = part
-  return { block: withForm({ type: 'text', text: '' }, shape, { part: jsonCopy(own) as JsonObject }), replay: null }
+  return { block: withForm({ type: 'text', text: '' }, shape, { part: plainJson(own) as JsonObject }), replay: null }
 }

@@ -1,3 +1,4 @@
+import { isObject, stringMember } from '../json.ts'
 import type { AttachmentRef, JsonObject, UserBlock } from '@palimpsest/session'
 import type { DocumentBlock, InlineData } from '../attachments.ts'
 import type { Draft, DraftModel, DraftOrigin, DraftUser } from '../conversation/draft.ts'
@@ -82,4 +83,9 @@ export function documentBlock(attachment: AttachmentRef): DocumentBlock {
 /** Text of a value that should have been text. */
 export function textOfValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null)
+}
+
+/** What a part calls itself. */
+export function typeOf(part: unknown): string {
+  return isObject(part) ? (stringMember(part, 'type') ?? 'no type') : typeof part
 }

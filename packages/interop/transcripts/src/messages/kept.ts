@@ -1,4 +1,5 @@
-import type { AttachmentRef, Json, JsonObject } from '@palimpsest/session'
+import { plainJson } from '../json.ts'
+import type { AttachmentRef, JsonObject } from '@palimpsest/session'
 import type { LooseObject } from '../json.ts'
 
 /** A shape of message arrays. FORMATS 8. */
@@ -23,17 +24,12 @@ export function withForm<const Holder extends object>(holder: Holder, shape: Mes
   return { ...holder, wire: { [shape]: form } }
 }
 
-/** A copy that a log can hold: `-0` and numbers out of range become what JSON writes for them. */
-export function jsonCopy(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value ?? null)) as Json
-}
-
 /** A copy of the members of these names, where there are any. */
 export function membersOf(value: LooseObject, names: readonly string[]): { members?: JsonObject } {
   const found = names.filter((name) => Object.hasOwn(value, name))
   return found.length === 0
     ? {}
-    : { members: jsonCopy(Object.fromEntries(found.map((name) => [name, value[name]]))) as JsonObject }
+    : { members: plainJson(Object.fromEntries(found.map((name) => [name, value[name]]))) as JsonObject }
 }
 
 /** Names of the members that nobody reads. */

@@ -1,10 +1,10 @@
 import type { JsonObject, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
 import type { DraftBlock } from '../conversation/draft.ts'
-import { isObject, stringMember } from '../json.ts'
+import { isObject, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
-import { documentBlock, DraftList, originOf, textOfValue } from './draft-list.ts'
+import { documentBlock, DraftList, originOf, textOfValue, typeOf } from './draft-list.ts'
 import type { MessageElement, ReaderContext, ShapeReader } from './draft-list.ts'
-import { jsonCopy, membersOf, namesBeyond, withForm } from './kept.ts'
+import { membersOf, namesBeyond, withForm } from './kept.ts'
 import { fileOf, plainOutput, taggedOutput } from './tool-output.ts'
 
 const shape = 'model-messages'
@@ -52,8 +52,6 @@ function timeOf(value: LooseObject): { time?: number } {
   return Number.isSafeInteger(time) ? { time } : {}
 }
 
-const typeOf = (part: unknown): string => (isObject(part) ? (stringMember(part, 'type') ?? 'no type') : typeof part)
-
 function textOf(part: unknown): string | undefined {
   return isObject(part) && part['type'] === 'text' ? stringMember(part, 'text') : undefined
 }
@@ -77,7 +75,7 @@ async function userBlock(part: LooseObject, keep: ReaderContext['keep']): Promis
     return withForm({ type: 'image', attachment }, shape, membersOf(part, ['providerOptions', 'filename']))
   const { data: _, ...rest } = part
   const bytes = { attachment, at: ['data'], as: 'base64' as const }
-  return withForm(documentBlock(attachment), shape, { part: jsonCopy(rest) as JsonObject, bytes })
+  return withForm(documentBlock(attachment), shape, { part: plainJson(rest) as JsonObject, bytes })
 }
 
 /** A file that is somewhere else. */
@@ -86,7 +84,7 @@ function standIn(part: LooseObject): TextBlock | undefined {
   if (given === undefined || typeof part['mediaType'] !== 'string') return undefined
   const place = typeof given === 'string' ? given : isObject(given) ? stringMember(given, 'url') : undefined
   const text = `[${part['mediaType']}${place === undefined ? '' : ` at ${place}`}]`
-  return withForm({ type: 'text', text }, shape, { part: jsonCopy(part) as JsonObject })
+  return withForm({ type: 'text', text }, shape, { part: plainJson(part) as JsonObject })
 }
 
 async function readAssistant(
@@ -117,7 +115,7 @@ const ownParts: ReadonlySet<string> = new Set([
 
 async function assistantBlock(part: LooseObject, keep: ReaderContext['keep']): Promise<DraftBlock | undefined> {
   const text = textOf(part)
-  const metadata = isObject(part['providerOptions']) ? (jsonCopy(part['providerOptions']) as JsonObject) : undefined
+  const metadata = isObject(part['providerOptions']) ? (plainJson(part['providerOptions']) as JsonObject) : undefined
   const replay = metadata === undefined ? null : { providerMetadata: metadata }
   if (text !== undefined) return { block: withForm({ type: 'text', text }, shape, options(part)), replay }
   const type = stringMember(part, 'type') ?? ''
@@ -130,7 +128,7 @@ async function assistantBlock(part: LooseObject, keep: ReaderContext['keep']): P
   }
   const isOwn = ownParts.has(type) || part['providerExecuted'] === true
   if (isOwn)
-    return { block: withForm({ type: 'text', text: '' }, shape, { part: jsonCopy(part) as JsonObject }), replay: null }
+    return { block: withForm({ type: 'text', text: '' }, shape, { part: plainJson(part) as JsonObject }), replay: null }
   const name = stringMember(part, 'toolName')
   if (type !== 'tool-call' || name === undefined || name === '') return undefined
   const id = (stringMember(part, 'toolCallId') ?? '') as ToolCallId

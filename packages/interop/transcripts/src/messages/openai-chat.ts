@@ -1,11 +1,11 @@
 import type { JsonObject, ResultContentBlock, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
 import type { DraftBlock } from '../conversation/draft.ts'
-import { isObject, objectMember, stringMember } from '../json.ts'
+import { isObject, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
-import { documentBlock, DraftList, originOf, textOfValue } from './draft-list.ts'
+import { documentBlock, DraftList, originOf, textOfValue, typeOf } from './draft-list.ts'
 import type { MessageElement, ReaderContext, ShapeReader } from './draft-list.ts'
 import { inlineOfDataUrl, isWebUrl, soundInline } from './inline.ts'
-import { jsonCopy, membersOf, namesBeyond, withForm } from './kept.ts'
+import { membersOf, namesBeyond, withForm } from './kept.ts'
 
 const shape = 'openai-chat'
 
@@ -54,8 +54,6 @@ function texts(content: unknown, line: number, list: DraftList): TextBlock[] | u
   })
 }
 
-const typeOf = (part: unknown): string => (isObject(part) ? (stringMember(part, 'type') ?? 'no type') : typeof part)
-
 function sourceMembers(value: LooseObject, names: readonly string[]): JsonObject {
   const { members } = membersOf(value, names)
   return members === undefined ? {} : withForm({}, shape, { members })
@@ -93,7 +91,7 @@ async function mediaBlock(part: LooseObject, keep: ReaderContext['keep']): Promi
       return withForm({ type: 'image', attachment: await keep(inline) }, shape, membersOf(image, ['detail']))
     }
     if (!isWebUrl(url)) return undefined
-    return withForm({ type: 'text', text: `[image at ${url}]` }, shape, { part: jsonCopy(part) as JsonObject })
+    return withForm({ type: 'text', text: `[image at ${url}]` }, shape, { part: plainJson(part) as JsonObject })
   }
   if (part['type'] === 'file') {
     const file = objectMember(part, 'file') ?? {}
@@ -103,13 +101,13 @@ async function mediaBlock(part: LooseObject, keep: ReaderContext['keep']): Promi
       const attachment = await keep(inline)
       const bytes = { attachment, at: ['file', 'file_data'], as: 'url' as const }
       return withForm(documentBlock(attachment), shape, {
-        part: jsonCopy({ ...part, file: rest }) as JsonObject,
+        part: plainJson({ ...part, file: rest }) as JsonObject,
         bytes,
       })
     }
     const id = stringMember(file, 'file_id')
     if (id === undefined) return undefined
-    return withForm({ type: 'text', text: `[file ${id}]` }, shape, { part: jsonCopy(part) as JsonObject })
+    return withForm({ type: 'text', text: `[file ${id}]` }, shape, { part: plainJson(part) as JsonObject })
   }
   if (part['type'] !== 'input_audio') return undefined
   const audio = objectMember(part, 'input_audio') ?? {}
@@ -119,7 +117,7 @@ async function mediaBlock(part: LooseObject, keep: ReaderContext['keep']): Promi
   const attachment = await keep(inline)
   const bytes = { attachment, at: ['input_audio', 'data'], as: 'base64' as const }
   return withForm(documentBlock(attachment), shape, {
-    part: jsonCopy({ ...part, input_audio: rest }) as JsonObject,
+    part: plainJson({ ...part, input_audio: rest }) as JsonObject,
     bytes,
   })
 }

@@ -1,11 +1,12 @@
-import type { JsonObject, ResultContentBlock, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
+import type { JsonObject, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
 import type { DraftBlock } from '../conversation/draft.ts'
-import { isObject, objectMember, stringMember } from '../json.ts'
+import { isObject, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
-import { documentBlock, DraftList, originOf, textOfValue } from './draft-list.ts'
+import { documentBlock, DraftList, originOf, textOfValue, typeOf } from './draft-list.ts'
 import type { MessageElement, ReaderContext, ShapeReader } from './draft-list.ts'
 import { inlineOfDataUrl, isWebUrl, soundInline } from './inline.ts'
-import { jsonCopy, membersOf, namesBeyond, withForm } from './kept.ts'
+import { membersOf, namesBeyond, withForm } from './kept.ts'
+import { resultContent } from './result-content.ts'
 
 const shape = 'openai-responses'
 
@@ -111,22 +112,10 @@ class ItemReader {
 
   async #output({ line, value }: MessageElement): Promise<void> {
     this.#flush()
-    const content: ResultContentBlock[] = []
-    const asText: string[] = []
     const given = value['output'] ?? ''
-    for (const part of partsOf(given, 'input_text') ?? [given]) {
-      const block = isObject(part) ? await inputBlock(part, this.#context.keep) : undefined
-      if (block?.type === 'text' || block?.type === 'image') content.push(block)
-      else if (block?.type === 'document') {
-        const { attachmentId, mediaType, bytes } = block.attachment
-        const { type: _, attachment: __, ...kept } = block
-        content.push({ ...kept, type: 'text', text: `[${mediaType}, ${bytes} bytes, kept as ${attachmentId}]` })
-        asText.push('document')
-      } else {
-        content.push({ type: 'text', text: textOfValue(part) })
-        asText.push(typeOf(part))
-      }
-    }
+    const { content, asText } = await resultContent(partsOf(given, 'input_text') ?? [given], (part) =>
+      inputBlock(part, this.#context.keep),
+    )
     const callId = stringMember(value, 'call_id') ?? ''
     this.#list.drafts.push({ kind: 'result', origin: originOf(line), callId, content, isError: false, asText })
     this.#list.leave(line, namesBeyond(value, ['type', 'call_id', 'output']))
@@ -157,7 +146,7 @@ class ItemReader {
     if (type === '' || type === 'item_reference' || type === 'compaction' || partTypes.test(type)) {
       return this.#list.raw(line, type === '' ? 'message/malformed' : 'block/unsupported', type)
     }
-    const part = jsonCopy(value) as JsonObject
+    const part = plainJson(value) as JsonObject
     if (!type.endsWith('_output') && type !== 'mcp_approval_response') {
       this.#put(line, { block: withForm({ type: 'text', text: '' }, shape, { part }), replay: null })
       this.#said = undefined
@@ -175,8 +164,6 @@ function partsOf(content: unknown, type: string): readonly unknown[] | undefined
   if (typeof content === 'string') return [{ type, text: content }]
   return Array.isArray(content) ? content : undefined
 }
-
-const typeOf = (part: unknown): string => (isObject(part) ? (stringMember(part, 'type') ?? 'no type') : typeof part)
 
 /** A part of what the model said. */
 function said(part: unknown): TextBlock | undefined {
@@ -198,7 +185,7 @@ function withPhase(block: TextBlock, message: LooseObject): TextBlock {
 
 async function inputBlock(part: LooseObject, keep: ReaderContext['keep']): Promise<UserBlock | undefined> {
   const type = stringMember(part, 'type')
-  const own = jsonCopy(part) as JsonObject
+  const own = plainJson(part) as JsonObject
   if (type === 'input_text' || type === 'output_text' || type === 'text') {
     const text = stringMember(part, 'text')
     return text === undefined ? undefined : { type: 'text', text }
@@ -236,7 +223,7 @@ async function inputBlock(part: LooseObject, keep: ReaderContext['keep']): Promi
   const { data: _, ...rest } = audio
   const bytes = { attachment, at: ['input_audio', 'data'], as: 'base64' as const }
   return withForm(documentBlock(attachment), shape, {
-    part: jsonCopy({ ...part, input_audio: rest }) as JsonObject,
+    part: plainJson({ ...part, input_audio: rest }) as JsonObject,
     bytes,
   })
 }

@@ -1,10 +1,10 @@
 import type { Json, JsonObject, ResultContentBlock, TextBlock, ToolCallId, UserBlock } from '@palimpsest/session'
 import type { DraftBlock, DraftOrigin, DraftResult } from '../conversation/draft.ts'
-import { isObject, objectMember, stringMember } from '../json.ts'
+import { isObject, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
-import { documentBlock, DraftList, originOf, textOfValue } from './draft-list.ts'
+import { documentBlock, DraftList, originOf, textOfValue, typeOf } from './draft-list.ts'
 import type { MessageElement, ReaderContext, ShapeReader } from './draft-list.ts'
-import { jsonCopy, membersOf, namesBeyond, withForm } from './kept.ts'
+import { membersOf, namesBeyond, withForm } from './kept.ts'
 import { fileOf, plainOutput, taggedOutput } from './tool-output.ts'
 import type { ToolOutput } from './tool-output.ts'
 import { olderParts } from './ui-messages-v4.ts'
@@ -55,8 +55,6 @@ async function readMessage(element: MessageElement, context: ReaderContext, list
   else list.raw(line, 'message/malformed', role)
 }
 
-const typeOf = (part: unknown): string => (isObject(part) ? (stringMember(part, 'type') ?? 'no type') : typeof part)
-
 function textOf(part: unknown): string | undefined {
   return isObject(part) && part['type'] === 'text' ? stringMember(part, 'text') : undefined
 }
@@ -88,12 +86,12 @@ async function fileBlock(part: LooseObject, keep: ReaderContext['keep']): Promis
   }
   const { url: _, ...rest } = part
   const bytes = { attachment, at: ['url'], as: 'url' as const }
-  return withForm(documentBlock(attachment), shape, { part: jsonCopy(rest) as JsonObject, bytes })
+  return withForm(documentBlock(attachment), shape, { part: plainJson(rest) as JsonObject, bytes })
 }
 
 /** A part that only a page has a place for: models read nothing of it, or the text that stands for it. */
 function ownPart(part: LooseObject, text = ''): TextBlock {
-  return withForm({ type: 'text', text }, shape, { part: jsonCopy(part) as JsonObject })
+  return withForm({ type: 'text', text }, shape, { part: plainJson(part) as JsonObject })
 }
 
 async function readAssistant(
@@ -145,7 +143,7 @@ async function assistantPart(
   const type = stringMember(part, 'type')
   if (type === undefined) return undefined
   const providerMetadata = objectMember(part, 'providerMetadata')
-  const replay: Json = providerMetadata === undefined ? null : { providerMetadata: jsonCopy(providerMetadata) }
+  const replay: Json = providerMetadata === undefined ? null : { providerMetadata: plainJson(providerMetadata) }
   const text = stringMember(part, 'text')
   if (type === 'text' && text !== undefined) return { block: { block: { type, text }, replay } }
   if (type === 'reasoning' && text !== undefined) return { block: { block: { type, text }, replay } }
@@ -177,7 +175,7 @@ async function toolPart(
   const called = objectMember(part, 'callProviderMetadata')
   const block: DraftBlock = {
     block: Object.keys(members).length === 0 ? call : withForm(call, shape, { members }),
-    replay: called === undefined ? null : { providerMetadata: jsonCopy(called) },
+    replay: called === undefined ? null : { providerMetadata: plainJson(called) },
   }
   const answer = await answerOf(part, keep)
   if (answer === undefined) return { block }

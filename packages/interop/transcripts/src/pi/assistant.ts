@@ -1,6 +1,6 @@
-import type { Json, JsonObject, TokenUsage, ToolCallId, TurnEndReason } from '@palimpsest/session'
+import type { JsonObject, TokenUsage, ToolCallId, TurnEndReason } from '@palimpsest/session'
 import type { DraftAttempt, DraftBlock, DraftModel, DraftOrigin } from '../conversation/draft.ts'
-import { countMember, isObject, objectMember, stringMember } from '../json.ts'
+import { countMember, isObject, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
 import { typeOf } from './content.ts'
 import { providerName, sealedReasoning, signed } from './providers.ts'
@@ -117,9 +117,4 @@ function usageOf(usage: LooseObject): TokenUsage | undefined {
     ['cacheWriteTokens', countMember(usage, 'cacheWrite')],
   ].filter(([, count]) => count !== undefined)
   return entries.length === 0 ? undefined : (Object.fromEntries(entries) as TokenUsage)
-}
-
-/** A copy that a log can hold: `-0` is 0 in it, and numbers beyond all bounds are null. */
-export function plainJson(value: unknown): Json {
-  return JSON.parse(JSON.stringify(value)) as Json
 }

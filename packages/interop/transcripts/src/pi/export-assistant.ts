@@ -1,8 +1,7 @@
 import type { AssistantBlock, EventOf, Json, ToolCallBlock } from '@palimpsest/session'
 import type { Losses } from '../export.ts'
-import { isObject, isTooDeep, objectMember, stringMember } from '../json.ts'
+import { isObject, isTooDeep, objectMember, plainJson, stringMember } from '../json.ts'
 import type { LooseObject } from '../json.ts'
-import { plainJson } from './assistant.ts'
 import { anthropicSeal, openAiItem, piProvider, signatureOf, summaryBreak } from './providers.ts'
 import type { SignatureMember } from './providers.ts'
 
