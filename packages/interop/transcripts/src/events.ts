@@ -29,8 +29,8 @@ export interface ImportRegrown {
   readonly turns: number
   /** Whether the first prompt behind this event replaces an old reading. */
   readonly covers: boolean
-  /** Head of the surface that stays: which event of the import it is, and its seq here. */
-  readonly head?: { readonly event: number; readonly at: number }
+  /** Events that made the head of the surface, which stays: which of the import each is, and its seq here. */
+  readonly heads?: readonly { readonly event: number; readonly at: number }[]
 }
 
 declare module '@palimpsest/session' {
@@ -54,7 +54,9 @@ export const importEvents: Vocabulary = defineEvents(
       from: z.number().int().nonnegative(),
       turns: z.number().int(),
       covers: z.boolean(),
-      head: z.looseObject({ event: z.number().int().nonnegative(), at: z.number().int().nonnegative() }).optional(),
+      heads: z
+        .array(z.looseObject({ event: z.number().int().nonnegative(), at: z.number().int().nonnegative() }))
+        .optional(),
     }),
   },
   { owner: '@palimpsest/transcripts' },

@@ -37,7 +37,9 @@ class Places {
   /** What an event replaces in the log that it only follows in the import. */
   readonly #covers = new Map<number, readonly SessionSeq[]>()
   #delta = 0
-  #head: ImportRegrown['head']
+  #heads: NonNullable<ImportRegrown['heads']> = []
+  /** Events of the import that made a head which the log has from an earlier reading. */
+  readonly #kept = new Set<number>()
 
   constructor(here: readonly SessionEvent[]) {
     let covers = false
@@ -60,12 +62,13 @@ class Places {
   }
 
   /** What follows is a reading of the source from one of its events on. */
-  restart({ from, turns, head }: Pick<ImportRegrown, 'from' | 'turns' | 'head'>): void {
+  restart({ from, turns, heads = [] }: Pick<ImportRegrown, 'from' | 'turns' | 'heads'>): void {
     this.#places.length = Math.min(this.#places.length, from)
     this.#turns.length = this.#places.length
     for (const event of this.#covers.keys()) if (event >= from) this.#covers.delete(event)
+    for (const event of this.#kept) if (event >= from) this.#kept.delete(event)
     this.#delta = turns
-    this.#head = head
+    this.#heads = heads
   }
 
   cover(event: number, covered: readonly SessionSeq[]): void {
@@ -75,11 +78,16 @@ class Places {
   add(at: number): void {
     this.#places.push(at)
     this.#turns.push(this.#delta)
-    if (this.#head?.event !== this.#places.length) return
     // The head of the surface stays where it is: no turn that is read again brings another.
-    this.#places.push(this.#head.at)
-    this.#turns.push(this.#delta)
-    this.#head = undefined
+    for (let kept = this.#keptNext(); kept !== undefined; kept = this.#keptNext()) {
+      this.#kept.add(this.#places.length)
+      this.#places.push(kept.at)
+      this.#turns.push(0)
+    }
+  }
+
+  #keptNext(): { readonly at: number } | undefined {
+    return this.#heads.find(({ event }) => event === this.#places.length)
   }
 
   of(seq: number): number {
@@ -106,15 +114,9 @@ class Places {
   isAt(fresh: readonly SessionEvent[], seq: number, here: readonly SessionEvent[]): boolean {
     const [event, known] = [fresh[seq], here[this.of(seq)]]
     if (event === undefined || known === undefined) return false
-    return isSameHead(event, known) || stringifyEvent(this.moved(event)) === stringifyEvent(known)
+    if (this.#kept.has(seq)) return isSamePrompt(event, known)
+    return stringifyEvent(this.moved(event)) === stringifyEvent(known)
   }
-}
-
-/** A head that a log kept has the turn of the first reading of it. */
-function isSameHead(left: SessionEvent, right: SessionEvent): boolean {
-  if (left.type !== 'system/message' || right.type !== 'system/message') return false
-  const isAppended = left.surfaceOp === 'append' && right.surfaceOp === 'append'
-  return isAppended && JSON.stringify(left.data.message) === JSON.stringify(right.data.message)
 }
 
 function appended(
@@ -122,11 +124,11 @@ function appended(
   from: number,
   places: Places,
   next: number,
-  head?: ImportRegrown['head'],
+  heads: ImportRegrown['heads'] = [],
 ): SessionEvent[] {
   const events: SessionEvent[] = []
   for (const event of fresh.slice(from)) {
-    if (event.seq === head?.event) continue
+    if (heads.some(({ event: kept }) => kept === event.seq)) continue
     places.add(next + events.length)
     events.push(places.moved(event))
   }
@@ -172,16 +174,17 @@ function regrown(
     if (begin === undefined) continue
     const kept = foldSurface(fresh.slice(0, begin.from)).nodes.map((seq) => places.of(seq))
     if (kept.some((seq, at) => nodes[at] !== seq)) continue
-    const head = kept.length === 0 ? keptHead(here, fresh, nodes[0]) : undefined
-    const covered = nodes.slice(head === undefined ? kept.length : 1)
-    if (covered[0] === nodes[0] && covered.length > 0) continue
+    const heads = kept.length === 0 ? keptHeads(here, fresh, begin.prompt, places, matched) : []
+    const last = heads.at(-1)?.at
+    const covered = nodes.slice(last === undefined ? kept.length : 1)
+    if (last === undefined ? covered[0] === nodes[0] && covered.length > 0 : nodes[0] !== last) continue
     const turns = lastTurn(here) - lastTurn(fresh.slice(0, begin.from))
-    const mark = { from: begin.from, turns, covers: covered.length > 0, ...(head === undefined ? {} : { head }) }
+    const mark = { from: begin.from, turns, covers: covered.length > 0, ...(heads.length === 0 ? {} : { heads }) }
     const seq = sessionSeq(here.length)
     const time = fresh[matched]?.time ?? 0
     places.restart(mark)
     places.cover(begin.prompt, covered)
-    const events = appended(fresh, begin.from, places, here.length + 1, head)
+    const events = appended(fresh, begin.from, places, here.length + 1, heads)
     return {
       kind: 'extended',
       events: [{ type: 'import/regrown', seq, time, ignorable: true, data: mark }, ...events],
@@ -200,24 +203,47 @@ function turnsUpTo(fresh: readonly SessionEvent[], last: number): { readonly fro
     if (event.type === 'user/message' && event.surfaceOp === 'append') turns.push({ from, prompt: event.seq })
     from = undefined
   }
-  // Before the first turn there was a system prompt at most: all of it is read again.
+  // Before the first turn there was a system prompt at most, or nothing that a model reads: all of it is read again.
   const first = fresh.find(({ type, surfaceOp }) => surfaceOp !== undefined && type !== 'system/message')
-  if (turns.length === 0 && first?.type === 'user/message') turns.push({ from: last, prompt: first.seq })
+  if (turns.length === 0 && (first === undefined || first.type === 'user/message'))
+    turns.push({ from: openTurn(fresh, last), prompt: first?.seq ?? fresh.length })
   return turns
+}
+
+/** The begin of the turn that is open before an event, or the event itself. */
+function openTurn(events: readonly SessionEvent[], before: number): number {
+  let open = before
+  for (const { type, seq } of events.slice(0, before)) {
+    if (type === 'turn/start') open = seq
+    else if (type === 'turn/end') open = before
+  }
+  return open
 }
 
 function lastTurn(events: readonly SessionEvent[]): number {
   return events.findLast((event) => event.type === 'turn/start')?.data.turn ?? 0
 }
 
-/** The head of the surface, where both logs begin with the same one. */
-function keptHead(
+/** Events of the import that made the head of the surface before the prompt, where the log has each of them. */
+function keptHeads(
   here: readonly SessionEvent[],
   fresh: readonly SessionEvent[],
-  at: SessionSeq | undefined,
-): ImportRegrown['head'] {
-  const known = at === undefined ? undefined : here[at]
-  const event = fresh.find(({ surfaceOp }) => surfaceOp !== undefined)
-  if (event === undefined || known === undefined || !isSameHead(event, known)) return undefined
-  return { event: event.seq, at: known.seq }
+  prompt: number,
+  places: Places,
+  matched: number,
+): NonNullable<ImportRegrown['heads']> {
+  const made = fresh.slice(0, prompt).filter(({ surfaceOp }) => surfaceOp !== undefined)
+  if (made.every(({ seq }) => seq < matched)) return made.map(({ seq }) => ({ event: seq, at: places.of(seq) }))
+  // An import that found nothing but a prompt of the system has its head elsewhere.
+  const [event] = made
+  const known = here.find(({ surfaceOp }) => surfaceOp !== undefined)
+  return made.length === 1 && event !== undefined && known !== undefined && isSamePrompt(event, known)
+    ? [{ event: event.seq, at: known.seq }]
+    : []
+}
+
+/** Two readings of one head may differ in their times and turns. */
+function isSamePrompt(left: SessionEvent, right: SessionEvent): boolean {
+  if (left.type !== 'system/message' || right.type !== 'system/message') return false
+  return JSON.stringify(left.data.message) === JSON.stringify(right.data.message)
 }

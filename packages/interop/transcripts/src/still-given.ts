@@ -16,8 +16,13 @@ export function isStillGiven(earlier: readonly SessionEvent[], fresh: readonly S
       else known.push(event)
     }
   }
-  return earlier.every((event) => sourceLines(event).every((line) => byLine.get(line)?.some(holds(event)) === true))
+  return earlier.every(
+    (event) => isTorn(event) || sourceLines(event).every((line) => byLine.get(line)?.some(holds(event)) === true),
+  )
 }
+
+/** A line that was cut off is whole now, and says what it says. */
+const isTorn = (event: SessionEvent): boolean => event.type === 'import/raw' && event.data.reason === 'line/torn'
 
 /** Lines of the source that an event accounts for, from 1. */
 export function sourceLines(event: SessionEvent): readonly number[] {
@@ -29,10 +34,9 @@ export function sourceLines(event: SessionEvent): readonly number[] {
 
 function holds(earlier: SessionEvent): (now: SessionEvent) => boolean {
   if (earlier.type === 'import/raw') {
-    const { text, reason } = earlier.data
-    // A line that was cut off is whole now; one that was off the surface may have come onto it.
-    return (now) =>
-      now.type !== 'import/raw' || now.data.text === text || (reason === 'line/torn' && now.data.text.startsWith(text))
+    const { text } = earlier.data
+    // A line that was off the surface may have come onto it.
+    return (now) => now.type !== 'import/raw' || now.data.text === text
   }
   const wanted = blocksOf(earlier)
   return (now) => now.type === 'import/raw' || isWithin(wanted, blocksOf(now))
