@@ -1,6 +1,6 @@
 import { deriveEventMessage } from '@palimpsest/session'
 import type { SessionEvent } from '@palimpsest/session'
-import { isObject } from './json.ts'
+import { isObject } from '../json.ts'
 
 /**
  * Whether an import of the source as it is now still gives everything that these events of an earlier one hold: every line
