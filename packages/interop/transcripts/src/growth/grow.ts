@@ -1,5 +1,5 @@
 import { foldSurface, sessionSeq } from '@palimpsest/session'
-import type { SessionEvent, SessionSeq } from '@palimpsest/session'
+import type { SessionEvent } from '@palimpsest/session'
 import type { ImportRegrown } from '../events.ts'
 import { Places, isSamePrompt } from './places.ts'
 import { isStillGiven, sourceLines } from './still-given.ts'
