@@ -1,10 +1,16 @@
 import { type AssistantStreamRecord, expandStream } from '@palimpsest/session'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { edgeFrom0 } from '../src/edges/from-0.ts'
+import { edgeFrom1 } from '../src/edges/from-1.ts'
+import { edgeFrom2 } from '../src/edges/from-2.ts'
 import { SessionFormatError } from '../src/errors.ts'
+import type { FormatLog, FormatVersion } from '../src/log.ts'
 import { type OpenedFormat, openAnyVersion } from '../src/open.ts'
+import { deepSeekHarnessPack } from '../src/packs/deepseek-harness.ts'
 import { anyOldLog } from './any-old-log.ts'
 import { textBytes } from './fixtures.ts'
+import { collect, logOf, readOld } from './support.ts'
 
 /** Printed with the test; set it to see a run again. */
 export const seed: number = Number(process.env['PALIMPSEST_SEED'] ?? Date.now() % 1_000_000_000)
@@ -70,14 +76,30 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 /** Milliseconds of work that one small log may take: more is a hang. */
 const LIMIT = 1_000
 
-/**
- * Opens logs of version 0 and 1 with a few faults each: every one is refused with a code and a line, or migrated with
- * every row of it accounted for.
- */
-export async function openMutations(numRuns: number): Promise<void> {
+/** Logs of a version, row by row: those of version 0 that some writer may have written, or what the edges make of them. */
+async function textsOf(version: FormatVersion): Promise<string[][]> {
   const written = fc.record({ packed: fc.boolean(), ranges: fc.boolean(), bare: fc.boolean() })
   const logs = fc.sample(fc.tuple(anyOldLog, written), { numRuns: 100, seed })
-  const texts = logs.map(([log, as]) => log.rows(as).map((row) => JSON.stringify(row)))
+  if (version === 0) return logs.map(([log, as]) => log.rows(as).map((row) => JSON.stringify(row)))
+  const texts: string[][] = []
+  for (const [log] of logs) {
+    let migrated: FormatLog = logOf(await readOld(log))
+    for (const edge of [edgeFrom0, edgeFrom1, edgeFrom2]) {
+      if (edge.from < version)
+        migrated = edge.migrate(migrated, { packs: [deepSeekHarnessPack], note: () => undefined })
+    }
+    const rows = (await collect(migrated.events)).map(({ line: _, ...row }) => JSON.stringify(row))
+    texts.push([JSON.stringify({ type: 'session', ...migrated.header }), ...rows])
+  }
+  return texts
+}
+
+/**
+ * Opens logs of a version with a few faults each: every one is refused with a code and a line, or migrated with every row
+ * of it accounted for.
+ */
+export async function openMutations(numRuns: number, version: FormatVersion): Promise<void> {
+  const texts = await textsOf(version)
   const counts = { refused: 0, migrated: 0 }
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...texts), fc.array(edit, { minLength: 1, maxLength: 3 }), async (rows, edits) => {
@@ -92,7 +114,7 @@ export async function openMutations(numRuns: number): Promise<void> {
         expect(opened.code).toMatch(/^format\//)
         counts.refused += 1
       } else {
-        expect(accountedFor(opened)).toBe(rowsIn(bytes))
+        expect(accountedFor(opened)).toBe(rowsIn(bytes, opened.from))
         counts.migrated += 1
       }
     }),
@@ -111,23 +133,27 @@ async function open(bytes: Uint8Array): Promise<OpenedFormat | SessionFormatErro
   }
 }
 
-/** Events of the source that are in the successor, chunks in a stream included, and lines that a note names. */
-function accountedFor({ events, notes }: OpenedFormat): number {
+/**
+ * Events of the source that are in the successor, and lines that a note names. Up to version 1 chunks are events, and an
+ * attempt is none; up to version 2 the prompt is a member of another one.
+ */
+function accountedFor({ from, events, notes }: OpenedFormat): number {
   const count = (code: string): number => notes.filter((note) => note.code === code).length
-  const own = events.filter(({ type }) => type !== 'system/message' && type !== 'assistant/attempt')
+  const made = [...(from < 2 ? ['assistant/attempt'] : []), ...(from < 3 ? ['system/message'] : [])]
+  const own = events.filter(({ type }) => !made.includes(type))
   const chunks = events.flatMap(({ data }) =>
-    'stream' in data ? expandStream(data.stream as AssistantStreamRecord[]) : [],
+    from < 2 && 'stream' in data ? expandStream(data.stream as AssistantStreamRecord[]) : [],
   )
   return own.length - count('seed/marker') + chunks.length + count('tail/torn') + count('line/blank')
 }
 
 /** Events in the text of a log, packed ones too, and lines that hold none, counted without the code under test. */
-function rowsIn(bytes: Uint8Array): number {
+function rowsIn(bytes: Uint8Array, version: FormatVersion): number {
   const [, ...lines] = new TextDecoder().decode(bytes).split('\n')
   if (lines.at(-1) === '') lines.pop()
   return lines.reduce((sum, text) => {
     const { data = {} } = parsed(text)
-    const parts = data.texts ?? data.args
+    const parts = version < 2 ? (data.texts ?? data.args) : undefined
     return sum + (Array.isArray(parts) ? parts.length : 1)
   }, 0)
 }

@@ -1,6 +1,9 @@
 import { test } from 'vitest'
 import { openMutations, seed } from './mutations.ts'
 
-test(`the same over many more damaged logs (seed ${seed})`, async () => {
-  await openMutations(20_000)
-})
+test.each([0, 1, 2, 3] as const)(
+  `the same over many more damaged logs of version %i (seed ${seed})`,
+  async (version) => {
+    await openMutations(20_000, version)
+  },
+)
