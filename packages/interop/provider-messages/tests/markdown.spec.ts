@@ -123,7 +123,7 @@ test('whatever was said stands in its block byte for byte, and nothing gets out 
         ...story.flatMap(({ prompt, thought, said, args, output }) => [[prompt], [thought, said, args], [output]]),
       ])
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   )
 })
 

@@ -55,7 +55,7 @@ test(`what a random session derives, an import of its export derives too (seed $
       const [again] = imported
       expect(again && written(derived(again.session))).toEqual(written(derived(session)))
     }),
-    { numRuns: 60, seed },
+    { numRuns: 30, seed },
   )
 }, 30_000)
 

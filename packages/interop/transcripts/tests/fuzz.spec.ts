@@ -7,6 +7,6 @@ import { seed } from './fuzz.ts'
 test.each(Object.keys(formats) as FormatName[])(
   `%s: mutations of real lines neither crash an import nor lose a line (seed ${seed})`,
   async (name) => {
-    expect(await fuzzImporter(name, 60)).toMatchObject({ inputs: 60 })
+    expect(await fuzzImporter(name, 30)).toMatchObject({ inputs: 30 })
   },
 )

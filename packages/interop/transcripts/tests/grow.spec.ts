@@ -38,7 +38,7 @@ for (const { name, importer, bytes } of growing) {
           )
         },
       ),
-      { numRuns: 20 },
+      { numRuns: 10 },
     )
     expect(count.extended).toBeGreaterThan(0)
   })

@@ -129,6 +129,6 @@ test(`any session, exported and imported, derives the same list but for what the
       expect(essence(again)).toEqual(essence(messages, true))
       for (const { count, seqs } of report.losses) expect(count).toBeGreaterThanOrEqual(seqs.length)
     }),
-    { numRuns: 60, seed },
+    { numRuns: 30, seed },
   )
 })

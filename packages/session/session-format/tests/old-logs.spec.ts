@@ -51,7 +51,7 @@ describe('a log of version 0', () => {
         expect(prompts.map(({ content }) => content)).toEqual(system === '' ? [] : [[{ type: 'text', text: system }]])
         headed += prompts.length
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
     expect(headed).toBeGreaterThan(0)
   })
@@ -64,7 +64,7 @@ describe('a log of version 0', () => {
         expect(strip(other.events)).toEqual(strip(one.events))
         expect(other.header).toEqual(one.header)
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
@@ -83,7 +83,7 @@ describe('a log of version 0', () => {
           references += JSON.stringify(before).match(/\d+/g)?.length ?? 0
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
     expect(references).toBeGreaterThan(0)
   })
@@ -98,7 +98,7 @@ describe('a log of version 0', () => {
         const source = log.events.filter(({ type }) => type === 'assistant/chunk')
         expect(chunks).toEqual(source.map(({ time, data }) => ({ time, chunk: (data as JsonObject)['chunk'] })))
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
@@ -113,7 +113,7 @@ describe('a log of version 0', () => {
         expect(await refusal(migrateOld(log))).toMatchObject({ code: 'format/unsupported', seq })
         refused += 1
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
     expect(refused).toBeGreaterThan(0)
   })

@@ -143,7 +143,7 @@ describe('openAnyVersion', () => {
           const again = await open(textOf(opened))
           expect([again.header, again.events]).toEqual([opened.header, opened.events])
         }),
-        { numRuns: 300 },
+        { numRuns: 150 },
       )
     },
   )
