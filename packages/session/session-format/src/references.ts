@@ -5,6 +5,12 @@ import { isObject } from './members.ts'
 import type { SeqMap } from './seq-map.ts'
 
 const none: SeqMembers = {}
+/** Members of core payloads that are seqs. No old version wrote them; where one stands, it means what it means here. */
+const coreSeqs: ReadonlyMap<string, SeqMembers> = new Map<string, SeqMembers>([
+  ['request/start', { throughSeq: 'cited' }],
+  ['assistant/message', { requestSeq: 'cited' }],
+  ['assistant/attempt', { requestSeq: 'cited' }],
+])
 const endpoints: SeqMembers = { start: 'cited', end: 'cited', startSeq: 'cited', endSeq: 'cited' }
 
 /**
@@ -24,22 +30,25 @@ export function moveEvent(
     if (typeof shape === 'object') return moveMembers(value, shape, path)
     const moved = isSessionSeq(value) && value < event.seq ? map.get(value) : undefined
     if (moved !== undefined || value === null) return moved ?? null
-    const named = typeof value === 'object' ? 'a list' : JSON.stringify(value)
+    const named = typeof value === 'number' ? String(value) : 'what is no seq'
     throw unsupported(from, event, `names ${named} in ${path}, which is no earlier event that the migrated log has`)
   }
   const moveMembers = (value: Json, shape: SeqMembers, path: string): Json => {
-    if (!isObject(value)) return value
+    if (value === null) return value
+    if (!isObject(value)) throw unsupported(from, event, `has a ${path} of another shape, and its seqs would not move`)
     const moved: Record<string, Json> = {}
     for (const [name, inner] of Object.entries(shape)) {
       if (Object.hasOwn(value, name)) moved[name] = move(value[name] ?? null, inner, `${path}.${name}`)
     }
     return { ...value, ...moved }
   }
-  const shape = seqMembers(event.type, packs) ?? none
+  const shape = coreSeqs.get(event.type) ?? seqMembers(event.type, packs) ?? none
   return {
     ...event,
     data: moveMembers(data, shape, 'data') as JsonObject,
-    ...(surfaceOp === undefined ? {} : { surfaceOp: moveMembers(surfaceOp, endpoints, 'surfaceOp') }),
+    ...(surfaceOp === undefined
+      ? {}
+      : { surfaceOp: isObject(surfaceOp) ? moveMembers(surfaceOp, endpoints, 'surfaceOp') : surfaceOp }),
     ...(sourceEventSeqs === undefined
       ? {}
       : { sourceEventSeqs: move(sourceEventSeqs, 'cited', 'sourceEventSeqs') as readonly number[] }),

@@ -113,6 +113,9 @@ describe('the edge from version 2', () => {
       row('compaction/prune', { shadowedRange: { start: 2, end: 3 }, shadowedSeqs: [2, 3], shadowedTokenCount: 1 }),
       row('command/done', { commandId: 'c', kind: 'success', sourceEventSeq: 3 }),
       row('session-log-deepseek/delivery-accepted', { sessionId: 's', throughSeq: 3 }),
+      row('compaction/prune', { shadowedRange: { startSeq: 2, endSeq: 3 } }),
+      row('request/start', { ...place, attempt: 1, throughSeq: 3 }),
+      row('assistant/attempt', { ...place, stream: [], requestSeq: 9 }),
       said('both', { surfaceOp: { op: 'replace', start: 2, end: 3 }, sourceEventSeqs: [2, 3, 5] }),
     ])
     expect(opened.events.slice(5).map(({ data }) => data)).toMatchObject([
@@ -120,6 +123,9 @@ describe('the edge from version 2', () => {
       { shadowedRange: { start: 3, end: 4 }, shadowedSeqs: [3, 4] },
       { sourceEventSeq: 4 },
       { throughSeq: 3 },
+      { shadowedRange: { startSeq: 3, endSeq: 4 } },
+      { throughSeq: 4 },
+      { requestSeq: 10 },
       {},
     ])
     expect(opened.events.at(-1)).toMatchObject({
@@ -175,6 +181,7 @@ describe('the edge from version 2', () => {
     ['an error whose result says nothing', [...before, called, result(error)]],
     ['a seq that names no earlier event', [...before, row('session/title', { messageSeqs: [3] })]],
     ['a type that no pack lists', [...before, row('acme/thing', {})]],
+    ['a range of a shape that would not move', [...before, row('compaction/prune', { shadowedRange: [1, 1] })]],
     ['an ignorable event of unknown type that names seqs', [...before, { ...opaque, data: { atSeq: 1 } }]],
     ['a prompt on the surface where headers had it', [...before, header('P'), prompted('Q')]],
     ['a prompt in a header where the surface had it', [turn, step, prompted('P'), header('Q')]],

@@ -1,7 +1,8 @@
 import type { SeqMembers, VocabularyPack } from '../log.ts'
 
 const none: SeqMembers = {}
-const shadowed: SeqMembers = { shadowedRange: { start: 'cited', end: 'cited' }, shadowedSeqs: 'cited' }
+const range: SeqMembers = { start: 'cited', end: 'cited', startSeq: 'cited', endSeq: 'cited' }
+const shadowed: SeqMembers = { shadowedRange: range, shadowedSeqs: 'cited' }
 const titled: SeqMembers = { messageSeqs: 'cited' }
 
 /**
