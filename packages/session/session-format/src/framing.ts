@@ -20,6 +20,8 @@ interface Line {
 
 const newline = 0x0a
 const mark = 0xfeff
+/** What a `-0` looks like: a zero, or a negative number too small to be told from one. */
+const mayHoldZero = /-(?:0|[\d.]+[eE]-)/
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -28,13 +30,20 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * line at a time. Throws `SessionFormatError` `format/row`, or `format/not-a-log` for the first line. SPEC 5.2.
  */
 export async function* readRows(chunks: AsyncIterable<Uint8Array>, note: TakeNote): AsyncGenerator<Row, void, void> {
+  let blank: Lines | undefined
   for await (const line of readLines(chunks)) {
     if (line.line === 1 && isCompressed(line.bytes)) {
       throw notALog('the file is compressed with Zstandard: decompress it first, such as with `zstd -d`')
     }
     const text = textOf(line)
-    const value = text === undefined ? undefined : parsed(text)
-    if (text?.includes('-0') === true && settleZeros(value)) {
+    const isBlank = text?.trim() === ''
+    if (isBlank && line.isTerminated) {
+      blank = { first: blank?.first ?? line.line, last: line.line }
+      continue
+    }
+    blank = noteBlank(blank, note)
+    const value = text === undefined || isBlank ? undefined : parsed(text)
+    if (text !== undefined && mayHoldZero.test(text) && settleZeros(value)) {
       note({ code: 'number/negative-zero', line: line.line, message: 'a -0, which no log can hold, was read as 0' })
     }
     if (isObject(value)) {
@@ -46,14 +55,27 @@ export async function* readRows(chunks: AsyncIterable<Uint8Array>, note: TakeNot
         line: line.line,
         message: `the last ${length} bytes, from offset ${line.offset}, are no whole row: they were left out`,
       })
-    } else if (text?.trim() === '') {
-      note({ code: 'line/blank', line: line.line, message: 'the line is empty' })
     } else if (line.line === 1) {
       throw notALog('line 1 is no JSON object in UTF-8')
     } else {
       throw new SessionFormatError('format/row', `line ${line.line} is no JSON object in UTF-8`, { line: line.line })
     }
   }
+  noteBlank(blank, note)
+}
+
+/** Neighbouring lines, both ends inclusive. */
+interface Lines {
+  readonly first: number
+  readonly last: number
+}
+
+/** One note for neighbours: a small file of newlines must not ask for a million notes. */
+function noteBlank(blank: Lines | undefined, note: TakeNote): undefined {
+  if (blank === undefined) return
+  const { first: line, last: lastLine } = blank
+  if (line === lastLine) note({ code: 'line/blank', line, message: 'the line is empty' })
+  else note({ code: 'line/blank', line, lastLine, message: `lines ${line} to ${lastLine} are empty` })
 }
 
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {

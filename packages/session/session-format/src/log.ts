@@ -36,7 +36,8 @@ export interface FormatLog {
  * Something that a person should know about a log that was read, though it kept nothing from being read.
  *
  * - `tail/torn`: bytes behind the last whole row, cut off in the middle of a write.
- * - `line/blank`: an empty line.
+ * - `line/blank`: an empty line, or the first of several.
+ * - `number/negative-zero`: a `-0`, which was read as 0.
  * - `placeholder/left-out`: a member of a recorded fixture whose value is a placeholder of another kind.
  * - `placeholder/time`: rows of a recorded fixture have no time and took that of the header.
  * - `seed/marker`: the cut of the inherited history is from the header; the log itself had no marker there.
@@ -47,6 +48,8 @@ export interface FormatNote {
   readonly code: string
   /** Line of the source, from 1. */
   readonly line?: number
+  /** The last of several lines that the note is about. */
+  readonly lastLine?: number
   readonly message: string
 }
 

@@ -38,6 +38,15 @@ describe('the rows of a file', () => {
     expect(whole.notes).toEqual([{ code: 'line/blank', line: 2, message: 'the line is empty' }])
   })
 
+  it('say of many empty lines once which they are, and soon', async () => {
+    const { rows, notes } = await rowsOf(`{"a":1}\n${'\n'.repeat(100_000)}{"b":1}\n \r\n`)
+    expect(rows.map(({ line }) => line)).toEqual([1, 100_002])
+    expect(notes).toMatchObject([
+      { code: 'line/blank', line: 2, lastLine: 100_001 },
+      { code: 'line/blank', line: 100_003 },
+    ])
+  })
+
   it('include a whole last one without its newline', async () => {
     expect((await rowsOf('{"a":1}\n{"b":1}')).rows).toHaveLength(2)
   })

@@ -15,7 +15,8 @@ import { collect, logOf, readOld } from './support.ts'
 /** Printed with the test; set it to see a run again. */
 export const seed: number = Number(process.env['PALIMPSEST_SEED'] ?? Date.now() % 1_000_000_000)
 
-type Edit = (lines: string[]) => void
+/** A fault in the lines of a log, in place. */
+export type Edit = (lines: string[]) => void
 const where = fc.nat({ max: 1_000 })
 const at = (lines: readonly string[], place: number): number => place % Math.max(lines.length, 1)
 const line = (change: (text: string, lines: readonly string[]) => string, place: number): Edit => {
@@ -26,7 +27,7 @@ const values = ['0', '1', '7', '99', '-1', '-0', '1.5', 'null', '"a"', '[]', '{}
 const types = ['turn/start', 'session/end-seed', 'assistant/message', 'assistant/chunk', 'text-chunks', 'text', 'usage']
 const junk = ['\u0000', '\u2028', '\ud800', '"', '{', ']', '-0', 'null', '\n', '\r', '"__proto__":{},']
 
-const edit: fc.Arbitrary<Edit> = fc.oneof(
+export const edit: fc.Arbitrary<Edit> = fc.oneof(
   where.map(
     (place): Edit =>
       (lines) =>
@@ -77,7 +78,7 @@ const edit: fc.Arbitrary<Edit> = fc.oneof(
 const LIMIT = 1_000
 
 /** Logs of a version, row by row: those of version 0 that some writer may have written, or what the edges make of them. */
-async function textsOf(version: FormatVersion): Promise<string[][]> {
+export async function textsOf(version: FormatVersion): Promise<string[][]> {
   const written = fc.record({ packed: fc.boolean(), ranges: fc.boolean(), bare: fc.boolean() })
   const logs = fc.sample(fc.tuple(anyOldLog, written), { numRuns: 100, seed })
   if (version === 0) return logs.map(([log, as]) => log.rows(as).map((row) => JSON.stringify(row)))
@@ -138,7 +139,11 @@ async function open(bytes: Uint8Array): Promise<OpenedFormat | SessionFormatErro
  * attempt is none; up to version 2 the prompt is a member of another one.
  */
 function accountedFor({ from, events, notes }: OpenedFormat): number {
-  const count = (code: string): number => notes.filter((note) => note.code === code).length
+  const count = (code: string): number =>
+    notes.reduce(
+      (sum, { code: found, line = 0, lastLine = line }) => (found === code ? sum + lastLine - line + 1 : sum),
+      0,
+    )
   const made = [...(from < 2 ? ['assistant/attempt'] : []), ...(from < 3 ? ['system/message'] : [])]
   const own = events.filter(({ type }) => !made.includes(type))
   const chunks = events.flatMap(({ data }) =>

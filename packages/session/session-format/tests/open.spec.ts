@@ -55,8 +55,10 @@ it('reads a -0 on disk as 0, and says so', async () => {
   const text = linesOf(foreign(3))
     .replace('"todos":[]', '"todos":[-0]')
     .replace('"text":"Hello"', '"text":"Hello","at":-0.0')
+    .replace('"kind":"completed"', '"kind":"completed","near":-1e-400')
   const { events, notes } = await open(text)
   expect(JSON.stringify(events)).toContain('"text":"Hello","at":0')
+  expect(JSON.stringify(events)).toContain('"kind":"completed","near":0')
   expect(notes).toContainEqual(expect.objectContaining({ code: 'number/negative-zero' }))
 })
 
