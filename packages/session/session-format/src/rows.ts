@@ -55,6 +55,7 @@ export async function* readEvents(
       for (const event of expandRow(row, type, seq, header, options)) {
         yield event
         seq += 1
+        ranges.left += 1
       }
     } else {
       yield eventOf(row, seq, header, options, ranges)
