@@ -2,6 +2,7 @@ import { Session, sessionId } from '@palimpsest/session'
 import type { OpenedFormat } from '@palimpsest/session-format'
 import { countCalls } from '../conversation/report-of.ts'
 import type { ReadLine } from '../conversation/source-lines.ts'
+import type { ConversationInit } from '../conversation/write.ts'
 import { Trail } from '../conversation/trail.ts'
 import { importVocabulary } from '../events.ts'
 import { countMember, stringMember } from '../json.ts'
@@ -27,7 +28,8 @@ export function migratedSession(source: string, opened: OpenedFormat, lines: rea
   )
   const unmapped: UnmappedLine[] = []
   for (const line of lines) {
-    if (line.kind !== 'foreign') continue
+    // Too deep to be kept apart is no matter for what is an event already.
+    if (line.kind !== 'foreign' || line.reason === 'line/too-deep') continue
     const { reason, kept } = line
     const { time = now, ...data } = kept
     now = time
@@ -66,10 +68,7 @@ export function migratedSession(source: string, opened: OpenedFormat, lines: rea
 }
 
 /** What a header says of its session, where the log is read line by line. */
-export function headerOf(
-  source: string,
-  lines: readonly ReadLine[],
-): { readonly sessionId: string; readonly createdAt?: number; readonly cwd?: string; readonly parentSession?: string } {
+export function headerOf(source: string, lines: readonly ReadLine[]): Omit<ConversationInit, 'agent' | 'source'> {
   const first = lines.find((line) => line.kind === 'object' && stringMember(line.value, 'type') === 'session')
   const header = first?.kind === 'object' ? first.value : {}
   const createdAt = countMember(header, 'createdAt')
@@ -80,6 +79,7 @@ export function headerOf(
     ...(createdAt === undefined ? {} : { createdAt }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(parent === undefined || parent === '' ? {} : { parentSession: parent }),
+    ...(stringMember(header, 'origin') === 'subagent' ? { isSubagent: true } : {}),
   }
 }
 

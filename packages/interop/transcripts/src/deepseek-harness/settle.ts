@@ -6,6 +6,9 @@ import { countMember, isObject, objectMember, plainJson, stringMember } from '..
 import type { LooseObject } from '../json.ts'
 import type { ImportWarning } from '../report.ts'
 import { assistantBlocks, resultBlocks, textBlocks, userBlocks } from './content.ts'
+import { leftOutOf, usageOf } from './row-members.ts'
+import { SourceSurface, replacedBy } from './source-surface.ts'
+import type { SurfaceRange } from './source-surface.ts'
 
 /**
  * What a log of deepseek-harness says, whatever is wrong with it: its messages in the order of the file, its replacements
@@ -19,10 +22,11 @@ export function readConversation(lines: readonly ReadLine[], refusal: ImportWarn
     const time = line.kind === 'object' ? countMember(line.value, 'time') : undefined
     kept.push(time === undefined ? line.kept : { ...line.kept, time })
     if (line.kind === 'foreign') reader.raw(line.kept.line, line.reason)
-    else reader.read(line.value, line.kept.line)
+    else reader.read(line.value, line.kept)
   }
   const blank = lines.length - kept.length
-  return { drafts: reader.drafts, lines: kept, blank, warnings: [refusal], leftOut: new Map() }
+  const { drafts, leftOut, warnings } = reader
+  return { drafts, lines: kept, blank, warnings: [refusal, ...warnings], leftOut }
 }
 
 type Mutable<Draft> = { -readonly [Member in keyof Draft]: Draft[Member] }
@@ -30,23 +34,33 @@ type OpenModel = DraftModel & { readonly origin: { readonly lines: number[] } }
 
 class Reader {
   readonly drafts: Draft[] = []
-  /** Seqs on the surface, in surface order. */
-  readonly #surface: number[] = []
+  readonly leftOut = new Map<number, readonly string[]>()
+  readonly warnings: ImportWarning[] = []
+  readonly #surface = new SourceSurface()
+  readonly #texts = new Map<number, string>()
   readonly #calls = new Map<string, OpenModel>()
   #seq = 0
   #hasHead = false
   #opensTurn = true
   #prompt = ''
 
-  read(row: LooseObject, line: number): void {
+  read(row: LooseObject, { line, text }: KeptLine): void {
     const type = stringMember(row, 'type')
-    const seq = countMember(row, 'seq') ?? this.#seq
-    this.#seq = seq + 1
-    const data = objectMember(row, 'data')
     if (type === undefined) return this.raw(line, 'line/no-type')
     if (type === 'session') return this.raw(line, 'state', type)
+    const data = objectMember(row, 'data')
+    const seq = countMember(row, 'seq') ?? countMember(row, 'seq0') ?? this.#seq
+    this.#seq = seq + eventsIn(row, data)
+    // A batch that was written twice was said once.
+    if (this.#texts.get(seq) === text) return this.raw(line, 'line/repeated', type)
+    if (countMember(row, 'seq') !== undefined) this.#texts.set(seq, text)
     if (data === undefined) return this.raw(line, 'message/malformed', type)
-    const reason = this.#readEvent({ type, row, data, line, seq })
+    const event = { type, row, data, line, seq }
+    const { length } = this.drafts
+    const reason = this.#readEvent(event)
+    const isDrafted = this.drafts.length > length
+    if (surfaceTypes.has(type)) this.#place(event, isDrafted)
+    if (isDrafted) this.leftOut.set(line, leftOutOf(type, data))
     if (reason !== undefined) this.raw(line, reason, type)
   }
 
@@ -87,15 +101,18 @@ class Reader {
   }
 
   #readHeader({ data, line, row }: Row): string | undefined {
-    const header = objectMember(data, 'header') ?? {}
+    const header = objectMember(data, 'header')
+    if (header === undefined) return 'state'
     const { provider: _, model: __, ...config } = objectMember(header, 'config') ?? {}
     const effort = stringMember(config, 'reasoningEffort')
     if (effort !== undefined) this.drafts.push({ kind: 'setting', config: { reasoningEffort: effort } })
-    const prompt = stringMember(header, 'system')
-    if (prompt === undefined || prompt === this.#prompt) return 'state'
+    // A header without a prompt clears the one before it. From version 3 on no header has one.
+    const prompt = stringMember(header, 'system') ?? ''
+    if (prompt === this.#prompt) return 'state'
     this.#prompt = prompt
     const origin = { lines: [line], ...timeOf(row) }
-    this.drafts.push({ kind: 'system', place: 'head', content: [{ type: 'text', text: prompt }], origin })
+    const content = prompt === '' ? [] : [{ type: 'text', text: prompt } as const]
+    this.drafts.push({ kind: 'system', place: 'head', content, origin })
     return 'state'
   }
 
@@ -103,21 +120,21 @@ class Reader {
     const message = objectMember(event.data, 'message') ?? {}
     const content = textBlocks(message['content'])
     if (content === undefined) return 'message/malformed'
-    const isHead = this.#surface.length === 0 || replacedBy(event.row)?.start === this.#surface[0]
-    if (!isHead && replacedBy(event.row) !== undefined) return 'replace/unsupported'
+    const range = this.#surface.rangeOf(event.row)
+    const isHead = this.#surface.length === 0 || (this.#hasHead && range?.start === 0 && range.end === 0)
+    if (!isHead && replacedBy(event.row) !== undefined) return this.#unsupported(event)
     this.#hasHead ||= isHead
-    this.#place(event)
     this.drafts.push({ kind: 'system', place: isHead ? 'head' : 'here', content, origin: originOf(event, message) })
     return undefined
   }
 
   #readUser(event: Row): string | undefined {
-    const { data, row } = event
+    const { data } = event
     const read = userBlocks(data['content'])
     if (read === undefined) return 'message/malformed'
     const source = objectMember(data, 'source') ?? {}
     const isPerson = stringMember(source, 'kind') === 'user'
-    const replaced = this.#replacement(row)
+    const replaced = this.#replacement(event)
     const opensTurn = isPerson && this.#opensTurn && replaced === undefined
     if (opensTurn) this.#opensTurn = false
     const origin = originOf(event, data)
@@ -128,7 +145,6 @@ class Reader {
       opensTurn,
       ...(isPerson ? {} : { plugin: { from: plainJson(source) } }),
     } as const
-    this.#place(event)
     this.drafts.push(replaced === undefined ? user : { ...replaced, origin, by: user })
     return read.odd.length > 0 ? 'block/unsupported' : undefined
   }
@@ -149,9 +165,10 @@ class Reader {
     }
     const response = objectMember(objectMember(source, 'replayState') ?? {}, 'response')
     if (response !== undefined) draft.response = plainJson(response) as JsonObject
+    const usage = usageOf(event.data)
+    if (usage !== undefined) draft.usage = usage
     if (event.data['interrupted'] === true) draft.interrupted = true
     for (const { block } of read.blocks) if (block.type === 'tool-call') this.#calls.set(block.id, draft)
-    this.#place(event)
     this.drafts.push(draft)
     return read.odd.length > 0 ? 'block/unsupported' : undefined
   }
@@ -166,17 +183,16 @@ class Reader {
 
   #readResult(event: Row): string | undefined {
     const message = objectMember(event.data, 'message') ?? {}
-    const [block] = Array.isArray(message['content']) ? (message['content'] as readonly unknown[]) : []
+    const [block, ...others] = Array.isArray(message['content']) ? (message['content'] as readonly unknown[]) : []
     if (!isObject(block)) return 'message/malformed'
     const callId = stringMember(block, 'toolCallId')
     const read = resultBlocks(block['content'])
     if (callId === undefined || read === undefined) return 'message/malformed'
-    if (replacedBy(event.row) !== undefined) return 'replace/unsupported'
+    if (replacedBy(event.row) !== undefined) return this.#unsupported(event)
     const error = objectMember(event.data, 'error') ?? {}
     const [name, code] = [stringMember(error, 'name'), stringMember(error, 'code')]
     const isError = block['isError'] === true || (name !== undefined && code !== undefined)
     const { meta } = event.data
-    this.#place(event)
     this.drafts.push({
       kind: 'result',
       origin: originOf(event, message),
@@ -187,31 +203,42 @@ class Reader {
       ...(name === undefined || code === undefined ? {} : { error: { name, code } }),
       ...(meta === undefined ? {} : { meta: plainJson(meta) }),
     })
-    return undefined
+    return others.length > 0 ? 'block/unsupported' : undefined
   }
 
-  /** Where on the surface an event goes. */
-  #place({ row, seq }: Row): void {
-    const range = this.#rangeOf(row)
-    if (range === undefined) this.#surface.push(seq)
-    else this.#surface.splice(range.start, range.end - range.start + 1, seq)
+  /** What is rewritten stays as it was. */
+  #unsupported({ line }: Row): string {
+    const message = 'it rewrites an entry, which stays as it was: kept raw'
+    this.warnings.push({ line, code: 'replace/unsupported', message })
+    return 'replace/unsupported'
   }
 
-  #rangeOf(row: LooseObject): { readonly start: number; readonly end: number } | undefined {
-    const replaced = replacedBy(row)
-    if (replaced === undefined) return undefined
-    const [start, end] = [this.#surface.indexOf(replaced.start), this.#surface.indexOf(replaced.end)]
-    return start === -1 || end < start ? undefined : { start, end }
+  /** Where on the surface of the source an event goes: its later rows name what they cover by that. */
+  #place({ row, seq }: Row, isDrafted: boolean): void {
+    const range = this.#covered(row)
+    const key = isDrafted ? String(seq) : range && this.#surface.keyIn(range)
+    const entry = { seq, ...(key === undefined ? {} : { key }) }
+    if (range !== undefined) this.#surface.replace(range, entry)
+    else if (Object.hasOwn(row, 'surfaceOp')) this.#surface.append(entry)
   }
 
-  #replacement(row: LooseObject): Omit<DraftReplace, 'origin' | 'by'> | undefined {
-    const range = this.#rangeOf(row)
-    if (range === undefined) return undefined
-    // The head stays: no summary stands for it.
-    const start = this.#hasHead ? Math.max(range.start, 1) : range.start
-    if (start > range.end) return undefined
-    const keeps = new Set(this.#surface.slice(range.end + 1).map(String))
-    return { kind: 'replace', why: 'compaction', from: String(this.#surface[start]), keeps }
+  /** What a row covers. The head stays but for another: no summary stands for it. */
+  #covered(row: LooseObject): SurfaceRange | undefined {
+    const range = this.#surface.rangeOf(row)
+    if (range === undefined || !this.#hasHead || range.end === 0) return range
+    return { ...range, start: Math.max(range.start, 1) }
+  }
+
+  #replacement({ row, line }: Row): Omit<DraftReplace, 'origin' | 'by'> | undefined {
+    if (replacedBy(row) === undefined) return undefined
+    const range = this.#covered(row)
+    const from = range && this.#surface.keyIn(range)
+    if (range === undefined || from === undefined || (this.#hasHead && range.end === 0)) {
+      const message = 'what it replaces is not visible: it is appended, and covers nothing'
+      this.warnings.push({ line, code: 'compaction/not-visible', message })
+      return undefined
+    }
+    return { kind: 'replace', why: 'compaction', from, keeps: this.#surface.behind(range) }
   }
 }
 
@@ -221,6 +248,19 @@ interface Row {
   readonly data: LooseObject
   readonly line: number
   readonly seq: number
+}
+
+const surfaceTypes: ReadonlySet<string> = new Set([
+  'system/message',
+  'user/message',
+  'assistant/message',
+  'tool/result',
+])
+
+/** How many seqs a row takes: a run of chunks is one for each of them. */
+function eventsIn(row: LooseObject, data: LooseObject | undefined): number {
+  const parts = data?.['texts'] ?? data?.['args']
+  return stringMember(row, 'type')?.endsWith('-chunks') === true && Array.isArray(parts) ? parts.length : 1
 }
 
 type EndKind = Extract<SessionEvent, { type: 'turn/end' }>['data']['reason']['kind']
@@ -234,13 +274,4 @@ const timeOf = (row: LooseObject): { time?: number } => {
 function originOf({ row, line, seq }: Row, message: LooseObject): DraftModel['origin'] {
   const id = stringMember(message, 'id')
   return { lines: [line], key: String(seq), ...timeOf(row), ...(id === undefined ? {} : { id }) }
-}
-
-/** The seqs that a replacement names, in the members of any version. */
-function replacedBy(row: LooseObject): { readonly start: number; readonly end: number } | undefined {
-  const op = objectMember(row, 'surfaceOp')
-  if (op === undefined) return undefined
-  const start = countMember(op, 'startSeq') ?? countMember(op, 'start')
-  const end = countMember(op, 'endSeq') ?? countMember(op, 'end')
-  return start === undefined || end === undefined ? undefined : { start, end }
 }
