@@ -51,7 +51,8 @@ export async function migrateFile(path: string, options: MigrateOptions = {}): P
     )
   if (await files.isTaken(successor)) throw exists(successor)
   const sha256 = digest.digest('hex')
-  const temporary = `${successor}.${randomUUID()}.tmp`
+  // A name that is short, however long that of the successor is.
+  const temporary = join(out, `.${randomUUID()}.tmp`)
   try {
     await write(files, temporary, opened)
     await requireSame(files, temporary, opened, options)

@@ -44,6 +44,8 @@ describe('migrateFile', () => {
     ['session.jsonl', 'session.palimpsest.v3.jsonl'],
     ['session.v1.jsonl', 'session.palimpsest.v3.jsonl'],
     ['other', 'other.palimpsest.v3.jsonl'],
+    // The longest name that a successor can have.
+    [`${'n'.repeat(235)}.v2.jsonl`, `${'n'.repeat(235)}.palimpsest.v3.jsonl`],
   ])('names the successor of %s %s', async (name, successor) => {
     const { directory, path } = stored(name)
     const text = readFileSync(path)
