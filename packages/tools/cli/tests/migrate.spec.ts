@@ -95,6 +95,15 @@ describe('migrate', () => {
     expect(treeOf(join(path, '..'))).toEqual(before)
   })
 
+  it('says of several files which one was refused', async () => {
+    const refused = oldLog('s1', 'Hello').replace('todo/write', 'acme/unheard-of')
+    const paths = [stored('session.jsonl', refused), stored('session.jsonl', refused)]
+    const { exit, err } = await palimpsest(['migrate', ...paths])
+    expect(exit).toBe(1)
+    const lines = err.trimEnd().split('\n')
+    expect(lines.map((line) => paths.findIndex((path) => line.endsWith(`(${path})`)))).toEqual([0, 1])
+  })
+
   it('FV-03: migrates what an old version wrote after others were migrated', async () => {
     const directory = scratch()
     for (const id of ['early', 'late']) {

@@ -53,7 +53,7 @@ export function migrateCommand(cli: Cli): Command {
         try {
           migrations.push(await migrateOne(path, options))
         } catch (error) {
-          failures.push(failureOf(error))
+          failures.push(paths.length === 1 ? failureOf(error) : failureOfOne(path, error))
         }
       }
       print(cli, options, { migrations }, () => renderMigrations(cli, migrations))
@@ -67,6 +67,12 @@ async function migrateOne(path: string, { out, normalised }: MigrateCommandOptio
   const options = { vocabulary: allEvents, normalised: normalised === true, ...(out === undefined ? {} : { out }) }
   const { source, from, id, successor, events, messages, notes, sha256 } = await migrateFile(path, options)
   return { source, from, id, successor, events, messages, notes, sha256 }
+}
+
+/** Of many files, which one it was: most errors tell of a line or of the system, and not of the file. */
+function failureOfOne(path: string, error: unknown): Failure {
+  const failure = failureOf(error)
+  return error instanceof CliError ? failure : { ...failure, line: `${failure.line} (${path})` }
 }
 
 /** A pipe could be read once only, and a migration reads its source twice. */
