@@ -83,7 +83,7 @@ function seqMember(data: JsonObject): string | undefined {
   for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
     if (typeof value !== 'object' || value === null) continue
     for (const [name, member] of Object.entries(value)) {
-      if (/seqs?$/i.test(name)) return name
+      if (/(?:seqs?|^shadowedRange)$/i.test(name)) return name
       pending.push(member as Json)
     }
   }

@@ -182,6 +182,10 @@ describe('the edge from version 2', () => {
     ['a seq that names no earlier event', [...before, row('session/title', { messageSeqs: [3] })]],
     ['a type that no pack lists', [...before, row('acme/thing', {})]],
     ['a range of a shape that would not move', [...before, row('compaction/prune', { shadowedRange: [1, 1] })]],
+    [
+      'an ignorable event of unknown type that names a range of seqs',
+      [...before, { ...opaque, data: { shadowedRange: { start: 1, end: 1 } } }],
+    ],
     ['an ignorable event of unknown type that names seqs', [...before, { ...opaque, data: { atSeq: 1 } }]],
     ['a prompt on the surface where headers had it', [...before, header('P'), prompted('Q')]],
     ['a prompt in a header where the surface had it', [turn, step, prompted('P'), header('Q')]],
