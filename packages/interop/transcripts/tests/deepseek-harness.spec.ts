@@ -3,7 +3,7 @@ import { isSampleAbsent, samplesOf } from '@palimpsest/testkit'
 import { expect, test } from 'vitest'
 import { importDeepSeekHarness } from '../src/index.ts'
 import { expectSound, expectSoundSessions } from './import-laws.ts'
-import { importBytes, sampleBytes } from './support.ts'
+import { MemorySink, importBytes, sampleBytes } from './support.ts'
 import type { ImportedSession } from '../src/index.ts'
 import { type DshLog, dshLog } from './deepseek-harness-fixture.ts'
 
@@ -152,6 +152,26 @@ test('an event that nests deeper than a raw line may is an event and nothing els
   log.row('todo/write', { todos: 7 })
   const text = log.text().replace('"todos":7', `"todos":${'['.repeat(950)}${']'.repeat(950)}`)
   expect((await importText(text))[0]?.report).toMatchObject({ unmapped: [], warnings: [], lines: { raw: 0 } })
+})
+
+test('a log that grows while it is read is the log that it was at first', async () => {
+  const text = new TextEncoder().encode(dshLog().text())
+  const half = text.subarray(0, text.length - 20)
+  let readings = 0
+  const source = {
+    name: 'session.jsonl',
+    async *bytes() {
+      readings += 1
+      yield readings === 1 ? half : text
+    },
+  }
+  const { value } = await importDeepSeekHarness(source, { attachments: () => new MemorySink() }).next()
+  expect((value as ImportedSession).report).toMatchObject({
+    lines: { total: 11, mapped: 10, raw: 1 },
+    unmapped: [{ line: 11, reason: 'line/torn' }],
+  })
+  const ends = (value as ImportedSession).session.events.filter(({ type }) => type === 'turn/end')
+  expect(ends).toMatchObject([{ data: { reason: { kind: 'interrupted' } } }])
 })
 
 test('a recorded fixture is read only with leave', async () => {

@@ -21,9 +21,13 @@ export async function* importDeepSeekHarness(
 ): AsyncGenerator<ImportedSession> {
   const { normalised = false } = options
   const lines: ReadLine[] = []
-  for await (const line of readJsonLines(source.bytes())) lines.push(line)
+  let length = 0
+  const count = (bytes: Uint8Array): void => void (length += bytes.length)
+  for await (const line of readJsonLines(watched(source.bytes(), count))) lines.push(line)
   const name = sourceName(source)
-  yield await openAnyVersion(source, { normalised, vocabulary: importVocabulary }).then(
+  // A log that is in use may have grown since: both readings are of the same bytes.
+  const bytes = (): AsyncGenerator<Uint8Array> => firstBytes(source.bytes(), length)
+  yield await openAnyVersion({ name, bytes }, { normalised, vocabulary: importVocabulary }).then(
     (opened) => {
       if (!opened.isOurs) return migratedSession(name, opened, lines)
       throw new SessionFormatError('format/ours', `${name}: a log of this library: open it, there is nothing to import`)
@@ -35,6 +39,25 @@ export async function* importDeepSeekHarness(
       return writeConversation({ agent, source: name, ...headerOf(name, lines) }, readConversation(lines, refusal))
     },
   )
+}
+
+async function* watched(
+  chunks: AsyncIterable<Uint8Array>,
+  watch: (chunk: Uint8Array) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    watch(chunk)
+    yield chunk
+  }
+}
+
+async function* firstBytes(chunks: AsyncIterable<Uint8Array>, length: number): AsyncGenerator<Uint8Array> {
+  let left = length
+  for await (const chunk of chunks) {
+    yield chunk.subarray(0, left)
+    left -= chunk.length
+    if (left <= 0) return
+  }
 }
 
 /** What no other way of reading would mend. A header of such a log with one wrong member is no reason to lose the rest. */
