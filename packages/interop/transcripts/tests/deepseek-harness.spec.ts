@@ -107,6 +107,16 @@ test('a replacement of what is not there is appended, and the report says so', a
   expect(codesOf(imported)).toContain('compaction/not-visible')
 })
 
+test('what would replace the head is appended, and is there for what replaces it', async () => {
+  const log = dshLog()
+  const over = log.replace('Over the head.', 2, 2)
+  log.user('Between')
+  log.replace('Instead.', over, over)
+  const texts = seen(await settled(log))
+  expect(texts.slice(-2)).toEqual(['["Instead."]', '["Between"]'])
+  expect(texts).toHaveLength(6)
+})
+
 test('a row that was written twice is said once', async () => {
   const imported = await settled(dshLog(), (text) => {
     const lines = text.split('\n')

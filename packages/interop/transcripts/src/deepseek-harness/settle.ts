@@ -214,26 +214,27 @@ class Reader {
   }
 
   /** Where on the surface of the source an event goes: its later rows name what they cover by that. */
-  #place({ row, seq }: Row, isDrafted: boolean): void {
-    const range = this.#covered(row)
-    const key = isDrafted ? String(seq) : range && this.#surface.keyIn(range)
-    const entry = { seq, ...(key === undefined ? {} : { key }) }
+  #place(event: Row, isDrafted: boolean): void {
+    const range = this.#covered(event)
+    const key = isDrafted ? String(event.seq) : range && this.#surface.keyIn(range)
+    const entry = { seq: event.seq, ...(key === undefined ? {} : { key }) }
     if (range !== undefined) this.#surface.replace(range, entry)
-    else if (Object.hasOwn(row, 'surfaceOp')) this.#surface.append(entry)
+    else if (Object.hasOwn(event.row, 'surfaceOp')) this.#surface.append(entry)
   }
 
   /** What a row covers. The head stays but for another: no summary stands for it. */
-  #covered(row: LooseObject): SurfaceRange | undefined {
+  #covered({ row, type }: Row): SurfaceRange | undefined {
     const range = this.#surface.rangeOf(row)
-    if (range === undefined || !this.#hasHead || range.end === 0) return range
-    return { ...range, start: Math.max(range.start, 1) }
+    if (range === undefined || !this.#hasHead || type === 'system/message') return range
+    return range.end === 0 ? undefined : { ...range, start: Math.max(range.start, 1) }
   }
 
-  #replacement({ row, line }: Row): Omit<DraftReplace, 'origin' | 'by'> | undefined {
+  #replacement(event: Row): Omit<DraftReplace, 'origin' | 'by'> | undefined {
+    const { row, line } = event
     if (replacedBy(row) === undefined) return undefined
-    const range = this.#covered(row)
+    const range = this.#covered(event)
     const from = range && this.#surface.keyIn(range)
-    if (range === undefined || from === undefined || (this.#hasHead && range.end === 0)) {
+    if (range === undefined || from === undefined) {
       const message = 'what it replaces is not visible: it is appended, and covers nothing'
       this.warnings.push({ line, code: 'compaction/not-visible', message })
       return undefined
