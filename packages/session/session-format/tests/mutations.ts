@@ -27,7 +27,7 @@ const values = ['0', '1', '7', '99', '-1', '-0', '1.5', 'null', '"a"', '[]', '{}
 const types = ['turn/start', 'session/end-seed', 'assistant/message', 'assistant/chunk', 'text-chunks', 'text', 'usage']
 const junk = ['\u0000', '\u2028', '\ud800', '"', '{', ']', '-0', 'null', '\n', '\r', '"__proto__":{},']
 
-export const edit: fc.Arbitrary<Edit> = fc.oneof(
+const edit: fc.Arbitrary<Edit> = fc.oneof(
   where.map(
     (place): Edit =>
       (lines) =>
@@ -78,7 +78,7 @@ export const edit: fc.Arbitrary<Edit> = fc.oneof(
 const LIMIT = 1_000
 
 /** Logs of a version, row by row: those of version 0 that some writer may have written, or what the edges make of them. */
-export async function textsOf(version: FormatVersion): Promise<string[][]> {
+async function textsOf(version: FormatVersion): Promise<string[][]> {
   const written = fc.record({ packed: fc.boolean(), ranges: fc.boolean(), bare: fc.boolean() })
   const logs = fc.sample(fc.tuple(anyOldLog, written), { numRuns: 100, seed })
   if (version === 0) return logs.map(([log, as]) => log.rows(as).map((row) => JSON.stringify(row)))
